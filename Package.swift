@@ -1,0 +1,131 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Settings of every target of ours: the strict half of Swift, and no warning left standing.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Targets whose inner loops touch every sample of a running program are optimised in debug builds too; unoptimised
+/// they could not keep real time, and the tests that listen to a program would test the build mode.
+let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
+let nio = "swift-nio"
+
+func nioProducts(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: nio) }
+}
+
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+
+let package = Package(
+    name: "footlight",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .executable(name: "footlight", targets: ["footlight"]),
+        .library(name: "FootlightTesting", targets: ["FootlightTesting"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // The C libraries, each behind a module map and a shim of what Swift cannot import by itself.
+        .systemLibrary(
+            name: "CFFmpeg",
+            pkgConfig: "libavformat libavcodec libswscale libswresample libavutil",
+            providers: [
+                .apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libswresample-dev", "libavutil-dev"])
+            ]
+        ),
+        .systemLibrary(name: "CRTMP", pkgConfig: "librtmp gnutls", providers: [.apt(["librtmp-dev", "libgnutls28-dev"])]),
+        .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+
+        // What flows, and who is on air.
+        .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
+        .target(name: "Stage", dependencies: ["Media", crypto, deque], swiftSettings: strict),
+
+        // The wire.
+        .target(
+            name: "RTMP",
+            dependencies: ["Media", .product(name: "NIOSSL", package: "swift-nio-ssl")]
+                + nioProducts("NIOCore", "NIOPosix"),
+            swiftSettings: strict
+        ),
+        .target(name: "HLS", dependencies: ["Media"] + nioProducts("NIOCore"), swiftSettings: strict),
+
+        // The program.
+        .target(name: "Codecs", dependencies: ["Media", "CFFmpeg", "CYUV"], swiftSettings: optimised),
+        .target(name: "Mixer", dependencies: ["Media", "Stage", "Codecs"], swiftSettings: optimised),
+        .target(name: "Egress", dependencies: ["Media", "Stage", "CRTMP"], swiftSettings: strict),
+
+        // In, out, and how many.
+        .target(
+            name: "Ingest",
+            dependencies: ["Media", "Stage", "RTMP", logging, metrics] + nioProducts("NIOCore"),
+            swiftSettings: strict
+        ),
+        .target(
+            name: "FanOut",
+            dependencies: [
+                "Media", "Stage", "RTMP", "HLS", logging, metrics,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ] + nioProducts("NIOCore", "NIOPosix"),
+            swiftSettings: strict
+        ),
+        .target(name: "Viewership", dependencies: ["Stage", crypto], swiftSettings: strict),
+
+        // Control.
+        .target(name: "GatewayModel", swiftSettings: strict),
+        .target(
+            name: "ControlAPI",
+            dependencies: [
+                "Stage", "Viewership", "GatewayModel", logging, metrics,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nioProducts("NIOCore"),
+            swiftSettings: strict
+        ),
+
+        // Wiring.
+        .target(
+            name: "Gateway",
+            dependencies: [
+                "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
+                "GatewayModel", "ControlAPI", logging, metrics,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ] + nioProducts("NIOCore", "NIOPosix"),
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "footlight",
+            dependencies: ["Gateway", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict
+        ),
+        .target(name: "FootlightTesting", dependencies: ["Media", "Stage"] + nioProducts("NIOCore"), swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A moment on the machine's monotonic clock, in nanoseconds; it never jumps when the wall clock is set.
+public struct MonotonicTime: Sendable, Hashable, Comparable {
+    public var nanoseconds: Int64
+
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The moment of the call, from CLOCK_MONOTONIC.
+    public static func now() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
+    /// Whole milliseconds, rounded down: the unit of RTMP timestamps.
+    public var milliseconds: Int64 { nanoseconds / 1_000_000 }
+
+    /// The moment `milliseconds` later (earlier when negative).
+    public func advanced(milliseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds + milliseconds * 1_000_000)
+    }
+
+    /// The moment `seconds` later (earlier when negative).
+    public func advanced(seconds: Double) -> MonotonicTime {
+        MonotonicTime(nanoseconds: nanoseconds + Int64(seconds * 1e9))
+    }
+
+    /// Seconds from `other` to this moment; negative when this moment came first.
+    public func seconds(since other: MonotonicTime) -> Double {
+        Double(nanoseconds - other.nanoseconds) / 1e9
+    }
+
+    public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+}
+
+/// Where the time comes from, so that a test can move it by hand.
+public protocol MonotonicClock: Sendable {
+    /// The present moment.
+    var now: MonotonicTime { get }
+}
+
+/// The machine's own monotonic clock.
+public struct SystemClock: MonotonicClock {
+    public init() {}
+
+    public var now: MonotonicTime { .now() }
+}

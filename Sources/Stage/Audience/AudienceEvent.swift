@@ -1,0 +1,42 @@
+public import Media
+
+/// One thing the fan-out saw a player do. Events are facts; what they mean for the count is decided by their reader.
+public struct AudienceEvent: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable {
+        /// A connection was accepted for playback.
+        case opened
+        /// Media flowed to the connection for the qualifying time; `since` is when its first media was sent.
+        case watched(since: MonotonicTime)
+        /// The connection is gone.
+        case closed(CloseReason)
+        /// A media playlist was asked for and answered.
+        case playlistServed
+        /// A segment or part was asked for and answered.
+        case segmentServed
+    }
+
+    /// Why a viewer's connection ended.
+    public enum CloseReason: String, Sendable, Equatable {
+        case left
+        case timedOut = "timed_out"
+        case tooSlow = "too_slow"
+        case roomEnded = "room_ended"
+        case shutdown
+    }
+
+    /// The viewer session the event belongs to.
+    public var sid: String
+    /// The room's unique name.
+    public var room: String
+    public var playback: PlaybackProtocol
+    public var kind: Kind
+    public var at: MonotonicTime
+
+    public init(sid: String, room: String, playback: PlaybackProtocol, kind: Kind, at: MonotonicTime) {
+        self.sid = sid
+        self.room = room
+        self.playback = playback
+        self.kind = kind
+        self.at = at
+    }
+}

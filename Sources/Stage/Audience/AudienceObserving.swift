@@ -1,0 +1,11 @@
+/// The fan-out's view of whoever counts: it hands out viewer session ids and takes events.
+///
+/// All calls come from event loops and return at once.
+public protocol AudienceObserving: Sendable {
+    /// A new session id for a viewer of `room`.
+    func makeSession(room: String) -> String
+    /// Whether `sid` is one of ours for `room`, made by this process or an earlier one.
+    func accepts(sid: String, room: String) -> Bool
+    /// Takes one event; never blocks, and never lets a full queue slow the caller.
+    func record(_ event: AudienceEvent)
+}

@@ -1,0 +1,45 @@
+/// One place of the program's picture, and what is shown there.
+public struct Tile: Sendable, Hashable, Codable {
+    /// What fills a tile.
+    public enum Source: String, Sendable, Hashable, Codable {
+        case camera
+        case screen
+        case placeholder
+    }
+
+    /// How a picture is fitted into its tile.
+    public enum ScaleMode: String, Sendable, Hashable, Codable {
+        /// The tile is covered; what juts out is cropped.
+        case fill
+        /// The whole picture is seen; what is left of the tile stays black.
+        case fit
+    }
+
+    /// Index in row-major order.
+    public var position: Int
+    public var participantSID: String
+    public var source: Source
+    public var rectangle: TileRectangle
+    public var scaleMode: ScaleMode
+    /// The host's display name.
+    public var label: String
+    public var isMicOn: Bool
+
+    public init(
+        position: Int,
+        participantSID: String,
+        source: Source,
+        rectangle: TileRectangle,
+        scaleMode: ScaleMode,
+        label: String,
+        isMicOn: Bool
+    ) {
+        self.position = position
+        self.participantSID = participantSID
+        self.source = source
+        self.rectangle = rectangle
+        self.scaleMode = scaleMode
+        self.label = label
+        self.isMicOn = isMicOn
+    }
+}

@@ -1,0 +1,21 @@
+/// Starts and stops the pushes of a room's program; the control API's view of whoever does the pushing.
+public protocol LivestreamControlling: Sendable {
+    /// Begins to push to `targets`; they connect on their own time.
+    ///
+    /// - Throws: 4015 for no target or one that cannot be used, 3054 when the room is already live.
+    func start(room: String, targets: [OutputTarget]) throws(StageError)
+    /// Takes down every output.
+    ///
+    /// - Throws: 4014 when nothing runs.
+    func stop(room: String) throws(StageError)
+    /// Adds an output to a running livestream.
+    ///
+    /// - Throws: 4014 when nothing runs, 4015 for a target that cannot be used or a name already taken.
+    func add(_ target: OutputTarget, room: String) throws(StageError)
+    /// Takes one output down; the last one stays, for stopping is a command of its own.
+    ///
+    /// - Throws: 4014 when nothing runs or the name is unknown, 4015 for the last output.
+    func remove(output name: String, room: String) throws(StageError)
+    /// The present state; `stopped` without outputs for a room that never was live.
+    func status(room: String) -> LivestreamStatus
+}

@@ -1,0 +1,20 @@
+/// The set of a room's outputs and the state they make together.
+public struct LivestreamStatus: Sendable, Equatable {
+    public enum State: String, Sendable, Equatable, Codable {
+        case stopped = "LIVESTREAM_STOPPED"
+        case starting = "LIVESTREAM_STARTING"
+        case started = "LIVESTREAM_STARTED"
+        case stopping = "LIVESTREAM_STOPPING"
+    }
+
+    public var state: State
+    /// Seconds since 1970 when the livestream reached `started`; nil before.
+    public var startedAt: Double?
+    public var outputs: [OutputStatus]
+
+    public init(state: State = .stopped, startedAt: Double? = nil, outputs: [OutputStatus] = []) {
+        self.state = state
+        self.startedAt = startedAt
+        self.outputs = outputs
+    }
+}

@@ -1,0 +1,15 @@
+/// Where an output pushes the program to.
+public struct OutputTarget: Sendable, Equatable {
+    /// The operator's name for the output, unique within its room, `[A-Za-z0-9_-]{1,64}`.
+    public var name: String
+    /// `rtmp://` or `rtmps://`, host, optional port, application path; without the stream key.
+    public var url: String
+    /// The secret part; never shown or logged in clear.
+    public var streamKey: String
+
+    public init(name: String, url: String, streamKey: String) {
+        self.name = name
+        self.url = url
+        self.streamKey = streamKey
+    }
+}
