@@ -1,0 +1,18 @@
+/// What is on air in a room at one moment: the arrangement, the canvas, and each tile.
+public struct LayoutView: Sendable, Hashable {
+    public var settings: LayoutSettings
+    /// Canvas width in pixels.
+    public var width: Int
+    /// Canvas height in pixels.
+    public var height: Int
+    /// In order of position.
+    public var tiles: [Tile]
+
+    /// Makes a layout from its parts.
+    public init(settings: LayoutSettings, width: Int, height: Int, tiles: [Tile]) {
+        self.settings = settings
+        self.width = width
+        self.height = height
+        self.tiles = tiles
+    }
+}

@@ -1,0 +1,32 @@
+/// The rule for names of rooms, participants and outputs: `[A-Za-z0-9_-]{1,64}`.
+///
+/// Names travel in addresses, file names, logs and metric labels, so nothing that needs escaping in any of them is let in.
+public enum NameRule {
+    /// What is wrong with a name.
+    public enum Fault: Sendable, Equatable {
+        case empty
+        case tooLong
+        case wrongCharacters
+    }
+
+    /// The longest name, in characters.
+    public static let maximumLength = 64
+
+    /// The first fault of `name`; nil for a good one.
+    public static func check(_ name: String) -> Fault? {
+        let bytes = name.utf8
+        if bytes.isEmpty { return .empty }
+        if bytes.count > maximumLength { return .tooLong }
+        return bytes.allSatisfy(isAllowed) ? nil : .wrongCharacters
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default:
+            false
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// A participant as everybody may see it, at one moment.
+public struct ParticipantView: Sendable, Hashable {
+    /// `PA` and 32 hexadecimal digits.
+    public var sid: String
+    public var identity: String
+    public var displayName: String
+    public var mode: ParticipantMode
+    public var status: ParticipantStatus
+    /// Tracks in the order mic, camera, screen.
+    public var tracks: [Track]
+    /// The tile's index; nil without a tile.
+    public var position: Int?
+    /// Seconds since 1970.
+    public var joinedAt: Double
+    /// Counts the changes of this participant.
+    public var revision: UInt64
+
+    /// Whether a mic track is heard: published, subscribed and enabled.
+    public var isMicOn: Bool { isOn(.mic) }
+    /// Whether a camera track is seen: published, subscribed and enabled.
+    public var isCameraOn: Bool { isOn(.camera) }
+    /// Whether a screen track is seen: published, subscribed and enabled.
+    public var isScreenSharing: Bool { isOn(.screen) }
+
+    private func isOn(_ name: TrackName) -> Bool {
+        tracks.contains { $0.name == name && $0.isOn }
+    }
+}

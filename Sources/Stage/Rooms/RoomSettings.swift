@@ -1,0 +1,52 @@
+/// What an operator decides about a room when it is made.
+public struct RoomSettings: Sendable, Hashable {
+    /// The room's unique name, `[A-Za-z0-9_-]{1,64}`; also its name in playback addresses.
+    public var name: String
+    /// Signalled participants of any mode, 1 to 10 000; players are not counted here.
+    public var maximumParticipants: Int
+    /// Participants in SEND_AND_RECV, 1 to 50; only the first twelve have a tile.
+    public var maximumHosts: Int
+    /// Seconds after the last participant left until the room ends, 1 to 86 400.
+    public var emptyTimeout: Int
+    /// Seconds until a room that nobody ever joined ends, 1 to 86 400.
+    public var unusedTimeout: Int
+    public var layout: LayoutSettings
+    public var program: ProgramConfiguration
+
+    /// Makes settings; what is not named has its default. Nothing is checked before `validate()`.
+    public init(
+        name: String,
+        maximumParticipants: Int = 100,
+        maximumHosts: Int = 12,
+        emptyTimeout: Int = 300,
+        unusedTimeout: Int = 300,
+        layout: LayoutSettings = .init(),
+        program: ProgramConfiguration = .init()
+    ) {
+        self.name = name
+        self.maximumParticipants = maximumParticipants
+        self.maximumHosts = maximumHosts
+        self.emptyTimeout = emptyTimeout
+        self.unusedTimeout = unusedTimeout
+        self.layout = layout
+        self.program = program
+    }
+
+    /// Checks every value against its range.
+    ///
+    /// - Throws: 53100, 53101 or 53102 for the name, 53107 for `max_participants`, 3073 with the field's name for others.
+    public func validate() throws(StageError) {
+        switch NameRule.check(name) {
+        case nil: break
+        case .empty: throw .roomNameInvalid
+        case .tooLong: throw .roomNameTooLong
+        case .wrongCharacters: throw .roomNameCharactersInvalid
+        }
+        guard (1...10_000).contains(maximumParticipants) else { throw .maximumParticipantsOutOfRange }
+        try StageError.check(maximumHosts, in: 1...50, field: "max_hosts")
+        try StageError.check(emptyTimeout, in: 1...86_400, field: "empty_room_timeout")
+        try StageError.check(unusedTimeout, in: 1...86_400, field: "unused_room_timeout")
+        try layout.validate()
+        try program.validate()
+    }
+}

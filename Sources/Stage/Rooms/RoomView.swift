@@ -1,0 +1,31 @@
+/// A room at one moment.
+public struct RoomView: Sendable, Hashable {
+    /// `RM` and 32 hexadecimal digits.
+    public var sid: String
+    public var settings: RoomSettings
+    public var status: RoomStatus
+    public var counts: RoomCounts
+    /// In join order; empty once the room has ended.
+    public var participants: [ParticipantView]
+    public var layout: LayoutView
+    /// The revision of the room's latest event.
+    public var revision: UInt64
+    /// Seconds since 1970.
+    public var createdAt: Double
+    /// Seconds since 1970.
+    public var updatedAt: Double
+    /// Seconds since 1970; nil while the room is in progress.
+    public var endedAt: Double?
+
+    /// The unique name.
+    public var name: String { settings.name }
+    /// The tiles on air, in order of position.
+    public var tiles: [Tile] { layout.tiles }
+    /// The participants that may publish, in join order.
+    public var hosts: [ParticipantView] { participants.filter { $0.mode == .sendAndReceive } }
+
+    /// Finds a participant by sid or identity.
+    public func participant(_ reference: String) -> ParticipantView? {
+        participants.first { $0.sid == reference || $0.identity == reference }
+    }
+}

@@ -1,0 +1,24 @@
+/// The limits of one gateway's stage: how many rooms it holds and how much it remembers of each.
+public struct StageSettings: Sendable, Equatable {
+    /// Rooms in progress at the same time; one more is answered with 53006.
+    public var maximumRooms: Int
+    /// Ended rooms that can still be looked up, the oldest forgotten first.
+    public var keptEndedRooms: Int
+    /// Events of a room that a returning reader can have replayed.
+    public var replayedEvents: Int
+    /// Events that may wait for a slow reader before it is cut off.
+    public var waitingEvents: Int
+
+    /// Makes the limits; what is not named has its default.
+    public init(
+        maximumRooms: Int = 200,
+        keptEndedRooms: Int = 100,
+        replayedEvents: Int = 1024,
+        waitingEvents: Int = 256
+    ) {
+        self.maximumRooms = maximumRooms
+        self.keptEndedRooms = keptEndedRooms
+        self.replayedEvents = replayedEvents
+        self.waitingEvents = waitingEvents
+    }
+}

@@ -1,0 +1,14 @@
+/// Makes the stable ids of rooms, participants, tracks and sessions.
+enum StageIdentifier {
+    /// `prefix` and 32 random hexadecimal digits.
+    static func make(_ prefix: String) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return prefix + hexadecimal(bytes: 16, using: &generator)
+    }
+
+    static func hexadecimal(bytes: Int, using generator: inout SystemRandomNumberGenerator) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = (0..<bytes * 2).map { _ in digits[Int.random(in: 0..<16, using: &generator)] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
