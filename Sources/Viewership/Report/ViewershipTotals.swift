@@ -1,0 +1,12 @@
+/// All rooms that are on, and their sum.
+public struct ViewershipTotals: Sendable, Equatable {
+    /// Rooms that had a viewer and have not ended, the fullest first.
+    public var rooms: [RoomViewership]
+    /// The sum over `rooms`; its peak is the most that watched at once over all rooms since the start.
+    public var total: RoomViewership
+
+    public init(rooms: [RoomViewership], total: RoomViewership) {
+        self.rooms = rooms
+        self.total = total
+    }
+}

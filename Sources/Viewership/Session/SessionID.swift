@@ -1,0 +1,114 @@
+/// The name of one viewer session, made by us and proof of it.
+///
+/// 24 bytes, big-endian: key version (1), shard (1), second of issue since 1970 (4), hash of the room's name (4), nonce (6),
+/// message authentication code (8). On the wire: 32 characters of base64url without padding. Because the id carries
+/// its own proof, a gateway that never saw it (it was restarted, or another one issued it) can take it over.
+public struct SessionID: Sendable, Hashable {
+    /// Length of the text form.
+    public static let textLength = 32
+    /// How many shards ids are spread over; the shard byte is below it.
+    static let shardCount = 16
+
+    /// Version, shard, second of issue and the upper half of the room hash.
+    let head: UInt64
+    /// The lower half of the room hash, and the nonce.
+    let tail: UInt64
+    /// First eight bytes of the HMAC over `head`, `tail` and the room's name.
+    let code: UInt64
+
+    init(head: UInt64, tail: UInt64, code: UInt64) {
+        self.head = head
+        self.tail = tail
+        self.code = code
+    }
+
+    /// The unsigned fields in their places; `code` is added by the key.
+    init(version: UInt8, shard: UInt8, issuedAt: UInt32, roomHash: UInt32, nonce: UInt64, code: UInt64 = 0) {
+        head = UInt64(version) << 56 | UInt64(shard) << 48 | UInt64(issuedAt) << 16 | UInt64(roomHash >> 16)
+        tail = UInt64(roomHash & 0xFFFF) << 48 | nonce & 0xFFFF_FFFF_FFFF
+        self.code = code
+    }
+
+    /// Reads the text form; nil when it is not 32 characters of base64url or names a shard that does not exist.
+    ///
+    /// Says nothing about the authentication code: see `SessionKeys.verify`.
+    public init?(_ text: String) {
+        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var count = 0
+        for character in text.utf8 {
+            guard count < Self.textLength, let sextet = Self.sextet(character) else { return nil }
+            // 24 bytes are 32 groups of six bits; a shift over three words keeps the last 192 bits.
+            words.0 = words.0 << 6 | words.1 >> 58
+            words.1 = words.1 << 6 | words.2 >> 58
+            words.2 = words.2 << 6 | UInt64(sextet)
+            count += 1
+        }
+        guard count == Self.textLength else { return nil }
+        (head, tail, code) = words
+        guard shard < Self.shardCount else { return nil }
+    }
+
+    /// The text form, 32 characters.
+    public var text: String {
+        String(unsafeUninitializedCapacity: Self.textLength) { buffer in
+            var words = (head, tail, code)
+            for position in stride(from: Self.textLength - 1, through: 0, by: -1) {
+                buffer[position] = Self.character(UInt8(words.2 & 63))
+                words.2 = words.2 >> 6 | words.1 << 58
+                words.1 = words.1 >> 6 | words.0 << 58
+                words.0 >>= 6
+            }
+            return Self.textLength
+        }
+    }
+
+    /// Which key signed it.
+    var version: UInt8 { UInt8(truncatingIfNeeded: head >> 56) }
+    /// Which shard owns it, below `shardCount` in every id that was read or made.
+    var shard: Int { Int(head >> 48 & 0xFF) }
+    /// Second of issue since 1970, by the clock of whoever issued it.
+    var issuedAt: UInt32 { UInt32(truncatingIfNeeded: head >> 16) }
+    var roomHash: UInt32 { UInt32(truncatingIfNeeded: head & 0xFFFF) << 16 | UInt32(truncatingIfNeeded: tail >> 48) }
+
+    /// The nonce is random enough to be the hash of a table.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(tail)
+    }
+
+    /// A hash of names that stays the same between processes (FNV-1a, 32 bits).
+    static func stableHash(_ parts: String...) -> UInt32 {
+        var hash: UInt32 = 2_166_136_261
+        for part in parts {
+            for byte in part.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+            // A separator that occurs in no UTF-8 text, so that ("ab", "c") and ("a", "bc") differ.
+            hash = (hash ^ 0xFF) &* 16_777_619
+        }
+        return hash
+    }
+
+    private static func sextet(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - 65
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - 71
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character + 4
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+
+    private static func character(_ sextet: UInt8) -> UInt8 {
+        switch sextet {
+        case 0..<26: sextet + 65
+        case 26..<52: sextet + 71
+        case 52..<62: sextet - 4
+        case 62: UInt8(ascii: "-")
+        default: UInt8(ascii: "_")
+        }
+    }
+}
+
+extension SessionID: CustomStringConvertible {
+    /// The text form.
+    public var description: String { text }
+}

@@ -1,0 +1,48 @@
+/// The keys in force: one signs, and during a rotation the one before it still verifies.
+public struct SessionKeys: Sendable {
+    /// Signs new ids.
+    public let current: SessionKey
+    /// Still verifies ids that were signed before the rotation; its version differs from the current one.
+    public let previous: SessionKey?
+
+    public init(current: SessionKey, previous: SessionKey? = nil) {
+        self.current = current
+        self.previous = previous
+    }
+
+    /// The keys after a rotation to `key`: what signed until now verifies on.
+    public func rotated(to key: SessionKey) -> SessionKeys {
+        SessionKeys(current: key, previous: current)
+    }
+
+    /// Signs an id for a viewer of `room`.
+    ///
+    /// - Parameters:
+    ///   - shard: below `SessionID.shardCount`.
+    ///   - issuedAt: seconds since 1970.
+    ///   - nonce: random; 48 bits are used.
+    func makeID(room: String, shard: UInt8, issuedAt: UInt32, nonce: UInt64) -> SessionID {
+        let bare = SessionID(
+            version: current.version,
+            shard: shard,
+            issuedAt: issuedAt,
+            roomHash: SessionID.stableHash(room),
+            nonce: nonce
+        )
+        let code = current.code(head: bare.head, tail: bare.tail, room: room)
+        return SessionID(head: bare.head, tail: bare.tail, code: code)
+    }
+
+    /// Whether one of the keys signed `id` for `room`.
+    ///
+    /// The codes are compared as one machine word, which takes the same time wherever they differ.
+    func verify(_ id: SessionID, room: String) -> Bool {
+        let key: SessionKey
+        switch id.version {
+        case current.version: key = current
+        case previous?.version: key = previous ?? current
+        default: return false
+        }
+        return key.code(head: id.head, tail: id.tail, room: room) ^ id.code == 0
+    }
+}

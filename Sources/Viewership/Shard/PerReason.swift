@@ -1,0 +1,48 @@
+import Stage
+
+/// One number for each way a viewing ends.
+struct PerReason: Sendable, Equatable, AdditiveArithmetic {
+    static let allReasons: [AudienceEvent.CloseReason] = [.left, .timedOut, .tooSlow, .roomEnded, .shutdown]
+    static let zero = PerReason()
+
+    private var left = 0
+    private var timedOut = 0
+    private var tooSlow = 0
+    private var roomEnded = 0
+    private var shutdown = 0
+
+    var sum: Int { left + timedOut + tooSlow + roomEnded + shutdown }
+
+    subscript(reason: AudienceEvent.CloseReason) -> Int {
+        get {
+            switch reason {
+            case .left: left
+            case .timedOut: timedOut
+            case .tooSlow: tooSlow
+            case .roomEnded: roomEnded
+            case .shutdown: shutdown
+            }
+        }
+        set {
+            switch reason {
+            case .left: left = newValue
+            case .timedOut: timedOut = newValue
+            case .tooSlow: tooSlow = newValue
+            case .roomEnded: roomEnded = newValue
+            case .shutdown: shutdown = newValue
+            }
+        }
+    }
+
+    static func + (one: PerReason, other: PerReason) -> PerReason {
+        var result = one
+        for reason in allReasons { result[reason] += other[reason] }
+        return result
+    }
+
+    static func - (one: PerReason, other: PerReason) -> PerReason {
+        var result = one
+        for reason in allReasons { result[reason] -= other[reason] }
+        return result
+    }
+}

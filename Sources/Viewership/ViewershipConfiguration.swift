@@ -1,0 +1,45 @@
+public import Stage
+
+/// When a player starts and stops to count.
+///
+/// A viewer by connection (RTMP, HTTP-FLV) counts from the moment the fan-out reports that media flowed long enough, until its
+/// connection closes. A viewer by requests (HLS) has no connection to watch, so its time-outs are set here.
+public struct ViewershipConfiguration: Sendable, Equatable {
+    /// How long an ended session may come back as the same session, without a new join; seconds.
+    public var grace: Double
+    /// The playlists' target duration in seconds; the time-outs of viewers by requests follow it.
+    public var targetDuration: Double
+    /// How far apart two playlist fetches must be to prove that somebody watches; seconds.
+    public var qualifyingGap: Double
+    /// Viewers by requests that are remembered at once, over all rooms; further ones are refused and counted.
+    public var sessionLimit: Int
+    /// Rooms that are remembered at once.
+    public var roomLimit: Int
+    /// How long the figures of an ended room stay in `metrics()`; seconds.
+    public var retention: Double
+    /// Rooms that get a label of their own in `metrics()`, the fullest first; the rest are added up as `_other`.
+    public var labelledRooms: Int
+
+    public init(
+        grace: Double = 30,
+        targetDuration: Double = 2,
+        qualifyingGap: Double = 2,
+        sessionLimit: Int = 1_000_000,
+        roomLimit: Int = 10_000,
+        retention: Double = 300,
+        labelledRooms: Int = 500
+    ) {
+        self.grace = grace
+        self.targetDuration = targetDuration
+        self.qualifyingGap = qualifyingGap
+        self.sessionLimit = sessionLimit
+        self.roomLimit = roomLimit
+        self.retention = retention
+        self.labelledRooms = labelledRooms
+    }
+
+    /// How long after its last request a viewer still counts; seconds. Connections have no such time: they close.
+    public func timeout(of playback: PlaybackProtocol) -> Double {
+        playback == .llhls ? max(10, 3 * targetDuration) : min(max(3 * targetDuration, 12), 30)
+    }
+}
