@@ -1,0 +1,166 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The built `footlight serve` as a process of its own, on free ports of 127.0.0.1, with a data folder of its own.
+///
+/// It and all that it started is ended with the value. Failures carry the last lines of its log.
+public final class GatewayProcess: Sendable {
+    /// Where the gateway says it listens (`endpoints.json`).
+    public struct Endpoints: Sendable, Decodable, Equatable {
+        enum CodingKeys: String, CodingKey {
+            case rtmpPort = "rtmp_port"
+            case httpPort = "http_port"
+            case adminPort = "admin_port"
+            case pid
+        }
+
+        /// RTMP in and out.
+        public var rtmpPort: Int
+        /// HTTP-FLV, HLS and the control interface.
+        public var httpPort: Int
+        /// Metrics and health.
+        public var adminPort: Int
+        /// The process id of the gateway.
+        public var pid: Int32
+    }
+
+    private struct State {
+        var child: ChildProcess?
+        var endpoints: Endpoints?
+        /// Generations that were killed; their orphans, if any, are ended with the value.
+        var former: [ChildProcess] = []
+    }
+
+    /// The data folder; it stays the same through all restarts.
+    public let dataFolder: String
+
+    private let folder: TemporaryFolder
+    private let arguments: [String]
+    private let environment: [String: String]
+    private let binary: String
+    private let state = Mutex(State())
+
+    /// Starts the gateway and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - arguments: More arguments of `footlight serve`; of an option given twice these are the later ones.
+    ///   - environment: Variables on top of this process's own.
+    ///   - binary: The program; the one beside the running test bundle when nil.
+    ///   - deadline: How long it may take to listen.
+    /// - Throws: `ToolFailure` with the gateway's log when it does not come up.
+    public init(
+        arguments: [String] = [],
+        environment: [String: String] = [:],
+        binary: String? = nil,
+        within deadline: Duration = .seconds(15)
+    ) async throws {
+        folder = try TemporaryFolder("gateway")
+        dataFolder = folder.file("data")
+        self.arguments = arguments
+        self.environment = environment
+        self.binary = try binary ?? GatewayProcess.findBinary()
+        try FileManager.default.createDirectory(atPath: dataFolder, withIntermediateDirectories: true)
+        try await start(within: deadline)
+    }
+
+    deinit { end() }
+
+    /// Starts the gateway on the same data folder, with new free ports unless `keepsPorts`.
+    ///
+    /// - Throws: `ToolFailure` when it runs already or does not come up.
+    public func start(keepsPorts: Bool = false, within deadline: Duration = .seconds(15)) async throws {
+        guard !isRunning else { throw ToolFailure("the gateway runs already") }
+        let before = keepsPorts ? endpoints : nil
+        let file = dataFolder + "/endpoints.json"
+        if FileManager.default.fileExists(atPath: file) { try FileManager.default.removeItem(atPath: file) }
+        let child = try ChildProcess(
+            [
+                binary, "serve", "--data-dir", dataFolder, "--host", "127.0.0.1",
+                "--rtmp-port", "\(before?.rtmpPort ?? 0)", "--http-port", "\(before?.httpPort ?? 0)",
+                "--admin-port", "\(before?.adminPort ?? 0)",
+            ] + arguments,
+            environment: environment,
+            logFolder: folder.path
+        )
+        state.withLock { state in
+            if let child = state.child { state.former.append(child) }
+            state.child = child
+        }
+        var found: Endpoints?
+        _ = try await eventually(within: deadline) {
+            // The file may be seen half written; the next look sees it whole.
+            found = FileManager.default.contents(atPath: file)
+                .flatMap { try? JSONDecoder().decode(Endpoints.self, from: $0) }
+            return found != nil || !child.isRunning
+        }
+        guard let found else {
+            let outcome = child.exit.map { "ended with \($0)" } ?? "wrote no endpoints.json within \(deadline)"
+            child.end()
+            throw ToolFailure("the gateway \(outcome)", log: log)
+        }
+        state.withLock { $0.endpoints = found }
+    }
+
+    /// Where the gateway listens, or listened last.
+    public var endpoints: Endpoints {
+        state.withLock { $0.endpoints } ?? Endpoints(rtmpPort: 0, httpPort: 0, adminPort: 0, pid: 0)
+    }
+
+    /// Whether the gateway's process is there.
+    public var isRunning: Bool { state.withLock { $0.child }?.isRunning ?? false }
+
+    /// What the gateway and its mixers have logged, all generations one after the other.
+    public var log: String {
+        state.withLock { $0.child }.map { $0.standardOutput + $0.standardError } ?? ""
+    }
+
+    /// Kills the gateway alone with SIGKILL; what it started is left to itself.
+    public func kill9() async throws {
+        let child = state.withLock { $0.child }
+        child?.signal(SIGKILL)
+        _ = try await child?.wait(.seconds(5))
+    }
+
+    /// Asks the gateway to stop with SIGTERM and waits.
+    ///
+    /// - Returns: How it ended by itself; nil when it had to be killed.
+    @discardableResult
+    public func terminate(within deadline: Duration = .seconds(10)) async throws -> ChildProcess.Exit? {
+        let child = state.withLock { $0.child }
+        return try await child?.stop(within: deadline)
+    }
+
+    /// Ends the gateway of all generations and all that they started, at once.
+    public func end() {
+        let children = state.withLock { state in
+            defer { state.former = [] }
+            return state.former + [state.child].compactMap { $0 }
+        }
+        for child in children { child.end() }
+    }
+
+    /// The process ids of the mixers that run.
+    ///
+    /// - Parameter room: Only those with this word in their arguments; all when nil.
+    public func mixers(of room: String? = nil) -> [Int32] {
+        let descendants = state.withLock { $0.child }?.descendants ?? []
+        return descendants.filter { pid in
+            let arguments = RunningProcess.arguments(of: pid)
+            guard arguments.contains("mixer") else { return false }
+            return room.map { room in arguments.contains { $0.contains(room) } } ?? true
+        }
+    }
+
+    private static func findBinary() throws -> String {
+        let running = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let beside = running.split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let candidates =
+            [ProcessInfo.processInfo.environment["FOOTLIGHT_BINARY"]].compactMap { $0 }
+            + [beside, FileManager.default.currentDirectoryPath + "/.build/debug"].map { $0 + "/footlight" }
+        guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+            throw ToolFailure("no built footlight among \(candidates.joined(separator: ", "))")
+        }
+        return found
+    }
+}
