@@ -6,31 +6,48 @@
 extension StageError {
     /// 20101: no token, or one that cannot be read or is signed by a key of others.
     public static let tokenInvalid = StageError(
-        code: 20101, name: "AccessTokenInvalidError", message: "Invalid Access Token",
+        code: 20101,
+        name: "AccessTokenInvalidError",
+        message: "Invalid Access Token",
         cause: "The request carries no bearer token, or one that cannot be read",
-        solution: "Send a token made for this gateway in the Authorization header", status: 401
+        solution: "Send a token made for this gateway in the Authorization header",
+        status: 401
     )
     /// 20103: made for another audience.
     public static let tokenIssuerInvalid = StageError(
-        code: 20103, name: "AccessTokenIssuerInvalidError", message: "Invalid Access Token issuer or audience",
-        cause: "The token was not made for this gateway", solution: "Make the token with audience \"footlight\"", status: 401
+        code: 20103,
+        name: "AccessTokenIssuerInvalidError",
+        message: "Invalid Access Token issuer or audience",
+        cause: "The token was not made for this gateway",
+        solution: "Make the token with audience \"footlight\"",
+        status: 401
     )
     /// 20104: expired, or not valid yet.
     public static let tokenExpired = StageError(
-        code: 20104, name: "AccessTokenExpiredError", message: "Access Token expired or not yet valid",
-        cause: "The time is outside of what the token allows", solution: "Fetch a fresh token", status: 401
+        code: 20104,
+        name: "AccessTokenExpiredError",
+        message: "Access Token expired or not yet valid",
+        cause: "The time is outside of what the token allows",
+        solution: "Fetch a fresh token",
+        status: 401
     )
     /// 20106: a good token that does not allow this.
     public static let tokenGrantsInvalid = StageError(
-        code: 20106, name: "AccessTokenGrantsInvalidError", message: "Invalid Access Token grants",
-        cause: "The token does not grant this action", solution: "Use a token that names the room, mode or right needed",
+        code: 20106,
+        name: "AccessTokenGrantsInvalidError",
+        message: "Invalid Access Token grants",
+        cause: "The token does not grant this action",
+        solution: "Use a token that names the room, mode or right needed",
         status: 403
     )
     /// 20107: the signature is wrong.
     public static let tokenSignatureInvalid = StageError(
-        code: 20107, name: "AccessTokenSignatureInvalidError", message: "Invalid Access Token signature",
+        code: 20107,
+        name: "AccessTokenSignatureInvalidError",
+        message: "Invalid Access Token signature",
         cause: "The token was changed, or signed with another key or algorithm",
-        solution: "Make the token with the gateway's signing key", status: 401
+        solution: "Make the token with the gateway's signing key",
+        status: 401
     )
 }
 
@@ -40,35 +57,56 @@ extension StageError {
     /// 53004: a body that is not what the route takes.
     public static func malformed(_ detail: String) -> StageError {
         StageError(
-            code: 53004, name: "SignalingIncomingMessageInvalidError", message: "Malformed request: \(detail)",
-            cause: "The request body is not JSON of the expected shape", solution: "Correct the named field", status: 400
+            code: 53004,
+            name: "SignalingIncomingMessageInvalidError",
+            message: "Malformed request: \(detail)",
+            cause: "The request body is not JSON of the expected shape",
+            solution: "Correct the named field",
+            status: 400
         )
     }
 
     /// 53004 with status 413: more than the route reads.
     public static let bodyTooLarge = StageError(
-        code: 53004, name: "SignalingIncomingMessageInvalidError", message: "The request body is too large",
-        cause: "Bodies are limited to 64 KiB", solution: "Send less", status: 413
+        code: 53004,
+        name: "SignalingIncomingMessageInvalidError",
+        message: "The request body is too large",
+        cause: "Bodies are limited to 64 KiB",
+        solution: "Send less",
+        status: 413
     )
 
     /// 3073: a value outside of its range.
     public static func invalidParameter(_ field: String, _ rule: String) -> StageError {
         StageError(
-            code: 3073, name: "INVALID_PARAMETER", message: "\(field) \(rule)",
-            cause: "A parameter has a value that is not allowed", solution: "Correct the named field", status: 400
+            code: 3073,
+            name: "INVALID_PARAMETER",
+            message: "\(field) \(rule)",
+            cause: "A parameter has a value that is not allowed",
+            solution: "Correct the named field",
+            status: 400
         )
     }
 
     /// 404 for an address that is no route; the code is the HTTP status, as no source system has one for it.
     public static let unknownRoute = StageError(
-        code: 404, name: "RouteNotFoundError", message: "There is nothing at this address",
-        cause: "The path or method is not part of the API", solution: "Check the address and the method", status: 404
+        code: 404,
+        name: "RouteNotFoundError",
+        message: "There is nothing at this address",
+        cause: "The path or method is not part of the API",
+        solution: "Check the address and the method",
+        status: 404
     )
 
     /// 500 for a fault of ours.
     public static let internalFault = StageError(
-        code: 500, name: "InternalError", message: "The gateway failed to answer",
-        cause: "A fault inside the gateway", solution: "Try again, and report it if it stays", status: 500, isRetryable: true
+        code: 500,
+        name: "InternalError",
+        message: "The gateway failed to answer",
+        cause: "A fault inside the gateway",
+        solution: "Try again, and report it if it stays",
+        status: 500,
+        isRetryable: true
     )
 
     /// Throws 3073 unless `value` lies in `range`.
@@ -85,53 +123,88 @@ extension StageError {
     /// 53006: the gateway takes no more.
     public static func serverBusy(retryAfter: Int?) -> StageError {
         StageError(
-            code: 53006, name: "SignalingServerBusyError", message: "Signaling server is busy",
-            cause: "The gateway is at its limit of rooms, or shutting down", solution: "Try again later",
-            status: 503, isRetryable: true, retryAfter: retryAfter
+            code: 53006,
+            name: "SignalingServerBusyError",
+            message: "Signaling server is busy",
+            cause: "The gateway is at its limit of rooms, or shutting down",
+            solution: "Try again later",
+            status: 503,
+            isRetryable: true,
+            retryAfter: retryAfter
         )
     }
 
     /// 53100: no name.
     public static let roomNameInvalid = StageError(
-        code: 53100, name: "RoomNameInvalidError", message: "Room name is invalid",
-        cause: "The room's name is missing or empty", solution: "Give a unique_name", status: 400
+        code: 53100,
+        name: "RoomNameInvalidError",
+        message: "Room name is invalid",
+        cause: "The room's name is missing or empty",
+        solution: "Give a unique_name",
+        status: 400
     )
     /// 53101: more than 64 characters.
     public static let roomNameTooLong = StageError(
-        code: 53101, name: "RoomNameTooLongError", message: "Room name is too long",
-        cause: "The room's name has more than 64 characters", solution: "Use a shorter unique_name", status: 400
+        code: 53101,
+        name: "RoomNameTooLongError",
+        message: "Room name is too long",
+        cause: "The room's name has more than 64 characters",
+        solution: "Use a shorter unique_name",
+        status: 400
     )
     /// 53102: other characters than letters, digits, `_` and `-`.
     public static let roomNameCharactersInvalid = StageError(
-        code: 53102, name: "RoomNameCharsInvalidError", message: "Room name contains invalid characters",
+        code: 53102,
+        name: "RoomNameCharsInvalidError",
+        message: "Room name contains invalid characters",
         cause: "The room's name has characters other than A-Z, a-z, 0-9, _ and -",
-        solution: "Use only those characters", status: 400
+        solution: "Use only those characters",
+        status: 400
     )
     /// 53105: the room is full.
     public static let roomFull = StageError(
-        code: 53105, name: "RoomMaxParticipantsExceededError", message: "Room contains too many Participants",
-        cause: "The Room cannot allow in any more Participants to join", solution: "Notify the user that the Room is full",
+        code: 53105,
+        name: "RoomMaxParticipantsExceededError",
+        message: "Room contains too many Participants",
+        cause: "The Room cannot allow in any more Participants to join",
+        solution: "Notify the user that the Room is full",
         status: 409
     )
     /// 53106: no such room, or one that has ended.
     public static let roomNotFound = StageError(
-        code: 53106, name: "RoomNotFoundError", message: "Room not found",
-        cause: "The room does not exist or has ended", solution: "Create the room with the REST API first", status: 404
+        code: 53106,
+        name: "RoomNotFoundError",
+        message: "Room not found",
+        cause: "The room does not exist or has ended",
+        solution: "Create the room with the REST API first",
+        status: 404
     )
     /// 53107: a limit nobody can want.
     public static let maximumParticipantsOutOfRange = StageError(
-        code: 53107, name: "RoomMaxParticipantsOutOfRangeError", message: "Room max participants is out of range",
-        cause: "max_participants must be between 1 and 10000", solution: "Use a value in that range", status: 400
+        code: 53107,
+        name: "RoomMaxParticipantsOutOfRangeError",
+        message: "Room max participants is out of range",
+        cause: "max_participants must be between 1 and 10000",
+        solution: "Use a value in that range",
+        status: 400
     )
     /// 53113: the name is taken.
     public static let roomExists = StageError(
-        code: 53113, name: "RoomRoomExistsError", message: "Room exists",
-        cause: "A room with this unique_name is in progress", solution: "Use the existing room or another name", status: 409
+        code: 53113,
+        name: "RoomRoomExistsError",
+        message: "Room exists",
+        cause: "A room with this unique_name is in progress",
+        solution: "Use the existing room or another name",
+        status: 409
     )
     /// 53118: ended, by command.
     public static let roomCompleted = StageError(
-        code: 53118, name: "RoomCompletedError", message: "Room completed",
-        cause: "The room was ended by an operator", solution: "Tell the user that the room has ended", status: 410
+        code: 53118,
+        name: "RoomCompletedError",
+        message: "Room completed",
+        cause: "The room was ended by an operator",
+        solution: "Tell the user that the room has ended",
+        status: 410
     )
 }
 
@@ -140,59 +213,93 @@ extension StageError {
 extension StageError {
     /// 53200: no identity.
     public static let identityInvalid = StageError(
-        code: 53200, name: "ParticipantIdentityInvalidError", message: "Participant identity is invalid",
-        cause: "The identity is missing or empty", solution: "Give an identity", status: 400
+        code: 53200,
+        name: "ParticipantIdentityInvalidError",
+        message: "Participant identity is invalid",
+        cause: "The identity is missing or empty",
+        solution: "Give an identity",
+        status: 400
     )
     /// 53201: more than 64 characters.
     public static let identityTooLong = StageError(
-        code: 53201, name: "ParticipantIdentityTooLongError", message: "Participant identity is too long",
-        cause: "The identity has more than 64 characters", solution: "Use a shorter identity", status: 400
+        code: 53201,
+        name: "ParticipantIdentityTooLongError",
+        message: "Participant identity is too long",
+        cause: "The identity has more than 64 characters",
+        solution: "Use a shorter identity",
+        status: 400
     )
     /// 53202: other characters than letters, digits, `_` and `-`.
     public static let identityCharactersInvalid = StageError(
-        code: 53202, name: "ParticipantIdentityCharsInvalidError",
+        code: 53202,
+        name: "ParticipantIdentityCharsInvalidError",
         message: "Participant identity contains invalid characters",
-        cause: "The identity has characters other than A-Z, a-z, 0-9, _ and -", solution: "Use only those characters",
+        cause: "The identity has characters other than A-Z, a-z, 0-9, _ and -",
+        solution: "Use only those characters",
         status: 400
     )
     /// 53204: nobody by that sid or identity.
     public static let participantNotFound = StageError(
-        code: 53204, name: "ParticipantNotFoundError", message: "Participant not found",
-        cause: "No participant of the room has this sid or identity", solution: "List the participants", status: 404
+        code: 53204,
+        name: "ParticipantNotFoundError",
+        message: "Participant not found",
+        cause: "No participant of the room has this sid or identity",
+        solution: "List the participants",
+        status: 404
     )
     /// 53205: told to the older of two connections with one identity.
     public static let duplicateIdentity = StageError(
-        code: 53205, name: "ParticipantDuplicateIdentityError",
+        code: 53205,
+        name: "ParticipantDuplicateIdentityError",
         message: "Participant disconnected because of duplicate identity",
-        cause: "Another client joined the room with the same identity", solution: "Use a unique identity for each client",
+        cause: "Another client joined the room with the same identity",
+        solution: "Use a unique identity for each client",
         status: 409
     )
     /// 3066: only a host publishes.
     public static let notAHost = StageError(
-        code: 3066, name: "ACTION_NOT_ALLOWED_IN_MODE", message: "This participant may not publish",
-        cause: "Only a participant in mode SEND_AND_RECV publishes", solution: "Change the mode first", status: 403
+        code: 3066,
+        name: "ACTION_NOT_ALLOWED_IN_MODE",
+        message: "This participant may not publish",
+        cause: "Only a participant in mode SEND_AND_RECV publishes",
+        solution: "Change the mode first",
+        status: 403
     )
     /// 3067: not one of the three modes.
     public static let unknownMode = StageError(
-        code: 3067, name: "INVALID_MODE", message: "Unknown mode",
-        cause: "mode must be SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY", solution: "Use one of the three", status: 400
+        code: 3067,
+        name: "INVALID_MODE",
+        message: "Unknown mode",
+        cause: "mode must be SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY",
+        solution: "Use one of the three",
+        status: 400
     )
     /// 4010: no host more.
     public static let tooManyHosts = StageError(
-        code: 4010, name: "MAX_SPEAKER_REACHED", message: "The room has its maximum of hosts",
-        cause: "max_hosts participants are in mode SEND_AND_RECV", solution: "Join as RECV_ONLY, or let a host step down",
+        code: 4010,
+        name: "MAX_SPEAKER_REACHED",
+        message: "The room has its maximum of hosts",
+        cause: "max_hosts participants are in mode SEND_AND_RECV",
+        solution: "Join as RECV_ONLY, or let a host step down",
         status: 409
     )
     /// 4065: not for this token, or not for this participant.
     public static let changeModeFailed = StageError(
-        code: 4065, name: "CHANGE_MODE_FAILED", message: "The mode cannot be changed to this one",
+        code: 4065,
+        name: "CHANGE_MODE_FAILED",
+        message: "The mode cannot be changed to this one",
         cause: "The token does not allow the mode, or another person was to be promoted",
-        solution: "Use a token that allows the mode; a promotion is done by the participant", status: 403
+        solution: "Use a token that allows the mode; a promotion is done by the participant",
+        status: 403
     )
     /// The last word to a reader that could not keep up; it may come back at once and has a snapshot then.
     public static let readerTooSlow = StageError(
-        code: 53001, name: "SignalingConnectionDisconnectedError", message: "The event stream was cut off",
-        cause: "The reader fell too far behind", solution: "Connect again; a snapshot comes first", status: 410,
+        code: 53001,
+        name: "SignalingConnectionDisconnectedError",
+        message: "The event stream was cut off",
+        cause: "The reader fell too far behind",
+        solution: "Connect again; a snapshot comes first",
+        status: 410,
         isRetryable: true
     )
 }
@@ -202,19 +309,31 @@ extension StageError {
 extension StageError {
     /// 4014: nothing to stop or to add to.
     public static let livestreamNotRunning = StageError(
-        code: 4014, name: "STOP_LIVESTREAM_FAILED", message: "No livestream is running",
-        cause: "The room has no livestream, or no output of that name", solution: "Start the livestream first", status: 409
+        code: 4014,
+        name: "STOP_LIVESTREAM_FAILED",
+        message: "No livestream is running",
+        cause: "The room has no livestream, or no output of that name",
+        solution: "Start the livestream first",
+        status: 409
     )
     /// 4015: an output that cannot be used.
     public static func outputInvalid(_ detail: String, status: Int = 400) -> StageError {
         StageError(
-            code: 4015, name: "INVALID_LIVESTREAM_CONFIG", message: detail,
-            cause: "The outputs of the livestream cannot be used", solution: "Correct the named output", status: status
+            code: 4015,
+            name: "INVALID_LIVESTREAM_CONFIG",
+            message: detail,
+            cause: "The outputs of the livestream cannot be used",
+            solution: "Correct the named output",
+            status: status
         )
     }
     /// 3054: it already runs.
     public static let livestreamAlreadyStarted = StageError(
-        code: 3054, name: "LIVESTREAM_ALREADY_STARTED", message: "The livestream already runs",
-        cause: "The room is live", solution: "Add an output to the running livestream, or stop it first", status: 409
+        code: 3054,
+        name: "LIVESTREAM_ALREADY_STARTED",
+        message: "The livestream already runs",
+        cause: "The room is live",
+        solution: "Add an output to the running livestream, or stop it first",
+        status: 409
     )
 }

@@ -8,14 +8,18 @@ public struct StageError: Error, Sendable, Equatable {
     public var name: String
     /// What happened, for people.
     public var message: String
+    /// Why it happened, for people.
     public var cause: String
+    /// What to do about it, for people.
     public var solution: String
     /// The HTTP status that carries it.
     public var status: Int
+    /// Whether the same request may succeed later.
     public var isRetryable: Bool
     /// Seconds to wait before the next try; nil where waiting does not help.
     public var retryAfter: Int?
 
+    /// Makes a refusal; one that no waiting helps against by default.
     public init(
         code: Int,
         name: String,

@@ -1,7 +1,10 @@
 public import Media
 
-/// One thing the fan-out saw a player do. Events are facts; what they mean for the count is decided by their reader.
+/// One thing the fan-out saw a player do.
+///
+/// Events are facts; what they mean for the count is decided by their reader.
 public struct AudienceEvent: Sendable, Equatable {
+    /// What was seen.
     public enum Kind: Sendable, Equatable {
         /// A connection was accepted for playback.
         case opened
@@ -28,10 +31,14 @@ public struct AudienceEvent: Sendable, Equatable {
     public var sid: String
     /// The room's unique name.
     public var room: String
+    /// How the viewer watches.
     public var playback: PlaybackProtocol
+    /// What was seen.
     public var kind: Kind
+    /// When it was seen.
     public var at: MonotonicTime
 
+    /// Makes an event.
     public init(sid: String, room: String, playback: PlaybackProtocol, kind: Kind, at: MonotonicTime) {
         self.sid = sid
         self.room = room

@@ -87,8 +87,9 @@ extension RoomDirectory {
         }
     }
 
-    /// Hands out the events in the outbox. One thread does so at a time; what others add meanwhile it hands out too, so
-    /// that everybody sees one order.
+    /// Hands out the events in the outbox.
+    ///
+    /// One thread does so at a time; what others add meanwhile it hands out too, so that everybody sees one order.
     func deliver() {
         guard state.withLock({ $0.beginDelivery() }) else { return }
         while let (event, observers, readers) = state.withLock({ $0.nextDelivery() }) {

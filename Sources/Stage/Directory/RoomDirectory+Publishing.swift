@@ -42,7 +42,9 @@ extension RoomDirectory {
         }
     }
 
-    /// A publishing connection carries something else than before. Told by an older connection, it changes nothing.
+    /// A publishing connection carries something else than before.
+    ///
+    /// Told by an older connection than the newest, it changes nothing.
     public func publishChanged(_ grant: PublishGrant, connection: UInt64, media: PublishedMedia) {
         defer { deliver() }
         state.withLock { state in
@@ -60,7 +62,9 @@ extension RoomDirectory {
         }
     }
 
-    /// A publishing connection is gone. Told by an older connection, it changes nothing; the host keeps the place.
+    /// A publishing connection is gone; the host keeps the place.
+    ///
+    /// Told by an older connection than the newest, it changes nothing.
     public func publishEnded(_ grant: PublishGrant, connection: UInt64) {
         defer { deliver() }
         state.withLock { state in

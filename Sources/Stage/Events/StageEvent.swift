@@ -45,11 +45,13 @@ public struct StageEvent: Sendable, Equatable {
         case sessionDisconnected(StageError)
     }
 
+    /// The room.
     public var roomSID: String
     /// The room's unique name.
     public var roomName: String
     /// Rises with every event of the room; a snapshot carries the revision it shows.
     public var revision: UInt64
+    /// What happened.
     public var payload: Payload
     /// Seconds since 1970.
     public var at: Double

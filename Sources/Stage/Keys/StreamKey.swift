@@ -22,7 +22,9 @@ struct StreamKey: Sendable, Equatable {
         text = "\(Self.prefix)\(identifier)_\(Base64URL.encode(secret))"
     }
 
-    /// Takes a presented key apart; nil when it has not the shape of one. Says nothing about its being known.
+    /// Takes a presented key apart; nil when it has not the shape of one.
+    ///
+    /// Says nothing about its being known.
     init?(_ presented: String) {
         let bytes = Array(presented.utf8)
         let separator = Self.prefix.utf8.count + Self.identifierLength
@@ -32,7 +34,9 @@ struct StreamKey: Sendable, Equatable {
         text = presented
     }
 
-    /// What is stored in the key's stead. The secret has 256 random bits, so a slow hash would add nothing.
+    /// What is stored in the key's stead.
+    ///
+    /// The secret has 256 random bits, so a slow hash would add nothing.
     func digest(pepper: [UInt8]) -> [UInt8] {
         var hash = SHA256()
         hash.update(data: pepper)

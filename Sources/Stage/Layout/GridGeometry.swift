@@ -6,9 +6,12 @@ public struct GridGeometry: Sendable, Equatable {
         case pad
     }
 
+    /// Tiles from top to bottom.
     public let rows: Int
+    /// Tiles from left to right.
     public let columns: Int
 
+    /// Makes a grid of a given shape.
     public init(rows: Int, columns: Int) {
         self.rows = rows
         self.columns = columns

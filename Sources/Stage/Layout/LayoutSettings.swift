@@ -6,6 +6,7 @@ public struct LayoutSettings: Sendable, Hashable {
         case grid = "GRID"
     }
 
+    /// The arrangement.
     public var kind: Kind
     /// Tiles at the same time, 1 to 12; hosts beyond wait for a place.
     public var gridSize: Int

@@ -1,5 +1,6 @@
 /// What is on air in a room at one moment: the arrangement, the canvas, and each tile.
 public struct LayoutView: Sendable, Hashable {
+    /// How the tiles are arranged.
     public var settings: LayoutSettings
     /// Canvas width in pixels.
     public var width: Int

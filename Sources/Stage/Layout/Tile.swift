@@ -17,14 +17,20 @@ public struct Tile: Sendable, Hashable, Codable {
 
     /// Index in row-major order.
     public var position: Int
+    /// Whose tile it is.
     public var participantSID: String
+    /// What is shown.
     public var source: Source
+    /// Where it lies on the canvas.
     public var rectangle: TileRectangle
+    /// How the picture is fitted.
     public var scaleMode: ScaleMode
     /// The host's display name.
     public var label: String
+    /// Whether the host's microphone is heard.
     public var isMicOn: Bool
 
+    /// Makes a tile.
     public init(
         position: Int,
         participantSID: String,

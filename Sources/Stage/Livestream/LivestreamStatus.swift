@@ -1,5 +1,6 @@
 /// The set of a room's outputs and the state they make together.
 public struct LivestreamStatus: Sendable, Equatable {
+    /// The states of a livestream, in the spelling of the wire.
     public enum State: String, Sendable, Equatable, Codable {
         case stopped = "LIVESTREAM_STOPPED"
         case starting = "LIVESTREAM_STARTING"
@@ -7,11 +8,14 @@ public struct LivestreamStatus: Sendable, Equatable {
         case stopping = "LIVESTREAM_STOPPING"
     }
 
+    /// The state of all outputs together.
     public var state: State
     /// Seconds since 1970 when the livestream reached `started`; nil before.
     public var startedAt: Double?
+    /// Each output, in the order they were given.
     public var outputs: [OutputStatus]
 
+    /// Makes a status; a livestream that never ran by default.
     public init(state: State = .stopped, startedAt: Double? = nil, outputs: [OutputStatus] = []) {
         self.state = state
         self.startedAt = startedAt

@@ -1,5 +1,6 @@
 /// How one output is doing.
 public struct OutputStatus: Sendable, Equatable {
+    /// The states of an output, in the spelling of the wire.
     public enum State: String, Sendable, Equatable, Codable {
         /// Trying for the first time.
         case connecting
@@ -13,18 +14,24 @@ public struct OutputStatus: Sendable, Equatable {
         case stopped
     }
 
+    /// The operator's name for the output.
     public var name: String
     /// The address with its credentials masked.
     public var url: String
     /// `****` and the last four characters.
     public var maskedStreamKey: String
+    /// How far the output is.
     public var state: State
+    /// Bytes handed to the target, over all connections.
     public var bytesSent: UInt64
     /// Packets dropped because the target was too slow.
     public var droppedFrames: UInt64
+    /// How often it connected again after a loss.
     public var reconnects: UInt64
+    /// The latest failure in words, free of secrets; nil without one.
     public var lastError: String?
 
+    /// Makes a status; an output that has sent nothing by default.
     public init(
         name: String,
         url: String,

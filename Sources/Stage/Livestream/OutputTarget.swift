@@ -7,6 +7,7 @@ public struct OutputTarget: Sendable, Equatable {
     /// The secret part; never shown or logged in clear.
     public var streamKey: String
 
+    /// Makes a target; nothing is checked here.
     public init(name: String, url: String, streamKey: String) {
         self.name = name
         self.url = url

@@ -4,6 +4,7 @@ public struct JoinRequest: Sendable, Equatable {
     public var identity: String
     /// The name shown on the tile, up to 100 characters; the identity when nil or blank.
     public var displayName: String?
+    /// What the participant wants to do.
     public var mode: ParticipantMode
 
     /// Makes a request.

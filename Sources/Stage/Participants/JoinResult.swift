@@ -1,5 +1,6 @@
 /// What a participant gets for joining.
 public struct JoinResult: Sendable, Equatable {
+    /// The one who joined.
     public var participant: ParticipantView
     /// Names this connection of the participant; a later join of the same identity has another.
     public var sessionID: String

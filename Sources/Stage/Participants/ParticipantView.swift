@@ -2,9 +2,13 @@
 public struct ParticipantView: Sendable, Hashable {
     /// `PA` and 32 hexadecimal digits.
     public var sid: String
+    /// Who it is; unique in the room.
     public var identity: String
+    /// The name on the tile.
     public var displayName: String
+    /// What the participant may do.
     public var mode: ParticipantMode
+    /// How firmly the participant is connected.
     public var status: ParticipantStatus
     /// Tracks in the order mic, camera, screen.
     public var tracks: [Track]

@@ -1,8 +1,11 @@
 /// Pictures per second as an exact fraction, so that 29.97 never drifts against the sound.
 public struct FrameRate: Sendable, Hashable {
+    /// Pictures in `denominator` seconds.
     public let numerator: Int
+    /// Seconds that `numerator` pictures take.
     public let denominator: Int
 
+    /// Makes a rate of `numerator` pictures in `denominator` seconds.
     public init(_ numerator: Int, per denominator: Int = 1) {
         self.numerator = numerator
         self.denominator = denominator
@@ -23,6 +26,7 @@ public struct FrameRate: Sendable, Hashable {
         }
     }
 
+    /// The rate as a number, for display and estimates.
     public var perSecond: Double { Double(numerator) / Double(denominator) }
 
     /// The 48 kHz sample at which picture `index` begins, rounded down from the exact fraction.

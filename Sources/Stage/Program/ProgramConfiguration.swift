@@ -7,6 +7,7 @@ public struct ProgramConfiguration: Sendable, Hashable {
     public var width: Int
     /// Canvas height in pixels, even, 90 to 1920.
     public var height: Int
+    /// Pictures per second.
     public var frameRate: FrameRate
     /// Video bits per second in thousands, 10 to 10 000.
     public var videoBitrate: Int
@@ -19,6 +20,7 @@ public struct ProgramConfiguration: Sendable, Hashable {
     /// Milliseconds a host's media is held back to even out its arrival, 60 to 2000.
     public var jitterTarget: Int
 
+    /// Makes a configuration; what is not named has its default.
     public init(
         width: Int = 1280,
         height: Int = 720,

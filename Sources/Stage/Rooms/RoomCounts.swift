@@ -1,4 +1,6 @@
-/// How many participants a room has, by mode. Players that nobody signalled are not known here.
+/// How many participants a room has, by mode.
+///
+/// Players that nobody signalled are not known here.
 public struct RoomCounts: Sendable, Hashable {
     /// SEND_AND_RECV.
     public var hosts: Int

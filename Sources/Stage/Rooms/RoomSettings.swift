@@ -10,10 +10,14 @@ public struct RoomSettings: Sendable, Hashable {
     public var emptyTimeout: Int
     /// Seconds until a room that nobody ever joined ends, 1 to 86 400.
     public var unusedTimeout: Int
+    /// How the tiles are arranged.
     public var layout: LayoutSettings
+    /// What the program looks and sounds like.
     public var program: ProgramConfiguration
 
-    /// Makes settings; what is not named has its default. Nothing is checked before `validate()`.
+    /// Makes settings; what is not named has its default.
+    ///
+    /// Nothing is checked before `validate()`.
     public init(
         name: String,
         maximumParticipants: Int = 100,

@@ -2,11 +2,15 @@
 public struct RoomView: Sendable, Hashable {
     /// `RM` and 32 hexadecimal digits.
     public var sid: String
+    /// What the operator decided.
     public var settings: RoomSettings
+    /// Whether it can be joined.
     public var status: RoomStatus
+    /// How many participants there are, by mode.
     public var counts: RoomCounts
     /// In join order; empty once the room has ended.
     public var participants: [ParticipantView]
+    /// What is on air.
     public var layout: LayoutView
     /// The revision of the room's latest event.
     public var revision: UInt64

@@ -4,12 +4,15 @@ public struct PublishedMedia: Sendable, Equatable {
     public var hasVideo: Bool
     /// Sound arrives.
     public var hasAudio: Bool
-    /// Picture size in pixels.
+    /// Picture width in pixels.
     public var width: Int?
+    /// Picture height in pixels.
     public var height: Int?
     /// Pictures per second.
     public var frameRate: Double?
+    /// The video codec's usual name.
     public var videoCodec: String?
+    /// The audio codec's usual name.
     public var audioCodec: String?
 
     /// Makes a report; nothing is known by default.

@@ -2,13 +2,15 @@
 public struct Track: Sendable, Hashable {
     /// `MT` and 32 hexadecimal digits.
     public let sid: String
+    /// Which of the three it is.
     public let name: TrackName
     /// Its media goes into the program; false while none arrives.
     public var isSubscribed: Bool
     /// Not muted.
     public var isEnabled: Bool
-    /// Picture size in pixels; nil for sound and while unknown.
+    /// Picture width in pixels; nil for sound and while unknown.
     public var width: Int?
+    /// Picture height in pixels; nil for sound and while unknown.
     public var height: Int?
     /// Pictures per second as the encoder says; nil for sound and while unknown.
     public var frameRate: Double?

@@ -1,0 +1,22 @@
+/// A room's set of outputs.
+public struct LivestreamResource: Codable, Sendable, Hashable {
+    /// `LIVESTREAM_STARTING`, `LIVESTREAM_STARTED`, `LIVESTREAM_STOPPING` or `LIVESTREAM_STOPPED`.
+    public var state: String
+    /// When the first output connected; null before.
+    @ExplicitNull public var startedAt: Timestamp?
+    /// In the order they were given.
+    public var outputs: [OutputResource]
+
+    /// Makes a livestream.
+    public init(state: String, startedAt: Timestamp?, outputs: [OutputResource]) {
+        self.state = state
+        self.startedAt = startedAt
+        self.outputs = outputs
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case state
+        case startedAt = "started_at"
+        case outputs
+    }
+}

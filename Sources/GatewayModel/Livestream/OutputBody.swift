@@ -1,0 +1,22 @@
+/// Where to push the program to.
+public struct OutputBody: Codable, Sendable, Hashable {
+    /// The operator's name for the output, `[A-Za-z0-9_-]{1,64}`; made up when left out.
+    public var name: String?
+    /// `rtmp://` or `rtmps://`, without the stream key.
+    public var url: String
+    /// The secret part; never shown again.
+    public var streamKey: String
+
+    /// Makes a body.
+    public init(name: String? = nil, url: String, streamKey: String) {
+        self.name = name
+        self.url = url
+        self.streamKey = streamKey
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name
+        case url
+        case streamKey = "stream_key"
+    }
+}

@@ -1,0 +1,71 @@
+/// A participant.
+public struct ParticipantResource: Codable, Sendable, Hashable {
+    /// `PA…`.
+    public var sid: String
+    /// Who it is; unique in the room.
+    public var identity: String
+    /// The name on the tile.
+    public var displayName: String
+    /// `SEND_AND_RECV`, `RECV_ONLY` or `SIGNALLING_ONLY`.
+    public var mode: String
+    /// `connecting`, `connected`, `reconnecting` or `disconnected`.
+    public var status: String
+    /// The microphone is heard.
+    public var isMicOn: Bool
+    /// The camera is seen.
+    public var isCameraOn: Bool
+    /// The screen is seen.
+    public var isScreenSharing: Bool
+    /// The tile's index; null without a tile.
+    @ExplicitNull public var position: Int?
+    /// In the order mic, camera, screen.
+    public var tracks: [TrackResource]
+    /// When the participant joined.
+    public var joinedAt: Timestamp
+    /// Counts the changes of the participant.
+    public var revision: UInt64
+
+    /// Makes a participant.
+    public init(
+        sid: String,
+        identity: String,
+        displayName: String,
+        mode: String,
+        status: String,
+        isMicOn: Bool,
+        isCameraOn: Bool,
+        isScreenSharing: Bool,
+        position: Int?,
+        tracks: [TrackResource],
+        joinedAt: Timestamp,
+        revision: UInt64
+    ) {
+        self.sid = sid
+        self.identity = identity
+        self.displayName = displayName
+        self.mode = mode
+        self.status = status
+        self.isMicOn = isMicOn
+        self.isCameraOn = isCameraOn
+        self.isScreenSharing = isScreenSharing
+        self.position = position
+        self.tracks = tracks
+        self.joinedAt = joinedAt
+        self.revision = revision
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sid
+        case identity
+        case displayName = "display_name"
+        case mode
+        case status
+        case isMicOn = "is_mic_on"
+        case isCameraOn = "is_camera_on"
+        case isScreenSharing = "is_screen_sharing"
+        case position
+        case tracks
+        case joinedAt = "joined_at"
+        case revision
+    }
+}

@@ -1,0 +1,46 @@
+/// The body of `POST /v1/rooms`.
+public struct CreateRoomBody: Codable, Sendable, Hashable {
+    /// The room's name, `[A-Za-z0-9_-]{1,64}`.
+    public var uniqueName: String
+    /// Signalled participants, 1 to 10 000; 100 when left out.
+    public var maxParticipants: Int?
+    /// Hosts, 1 to 50; 12 when left out.
+    public var maxHosts: Int?
+    /// Seconds an empty room stays; 300 when left out.
+    public var emptyRoomTimeout: Int?
+    /// Seconds a room that nobody joined stays; 300 when left out.
+    public var unusedRoomTimeout: Int?
+    /// The arrangement of the tiles; a grid when left out.
+    public var layout: LayoutSettingsResource?
+    /// The program's size and rates; 720p30 when left out.
+    public var program: ProgramResource?
+
+    /// Makes a body; what is left out is nil.
+    public init(
+        uniqueName: String,
+        maxParticipants: Int? = nil,
+        maxHosts: Int? = nil,
+        emptyRoomTimeout: Int? = nil,
+        unusedRoomTimeout: Int? = nil,
+        layout: LayoutSettingsResource? = nil,
+        program: ProgramResource? = nil
+    ) {
+        self.uniqueName = uniqueName
+        self.maxParticipants = maxParticipants
+        self.maxHosts = maxHosts
+        self.emptyRoomTimeout = emptyRoomTimeout
+        self.unusedRoomTimeout = unusedRoomTimeout
+        self.layout = layout
+        self.program = program
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case uniqueName = "unique_name"
+        case maxParticipants = "max_participants"
+        case maxHosts = "max_hosts"
+        case emptyRoomTimeout = "empty_room_timeout"
+        case unusedRoomTimeout = "unused_room_timeout"
+        case layout
+        case program
+    }
+}

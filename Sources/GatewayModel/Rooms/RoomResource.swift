@@ -1,0 +1,91 @@
+/// A room.
+public struct RoomResource: Codable, Sendable, Hashable {
+    /// `RM…`.
+    public var sid: String
+    /// The name in addresses.
+    public var uniqueName: String
+    /// `in-progress` or `completed`.
+    public var status: String
+    /// Signalled participants at most.
+    public var maxParticipants: Int
+    /// Hosts at most.
+    public var maxHosts: Int
+    /// Seconds an empty room stays.
+    public var emptyRoomTimeout: Int
+    /// Seconds a room that nobody joined stays.
+    public var unusedRoomTimeout: Int
+    /// How many are there.
+    public var counts: CountsResource
+    /// The arrangement of the tiles.
+    public var layout: LayoutSettingsResource
+    /// The program's size and rates.
+    public var program: ProgramResource
+    /// Where to watch.
+    public var playback: PlaybackResource
+    /// The revision of the room's latest event.
+    public var revision: UInt64
+    /// When it was made.
+    public var dateCreated: Timestamp
+    /// When it last changed.
+    public var dateUpdated: Timestamp
+    /// When it ended; null while in progress.
+    @ExplicitNull public var endTime: Timestamp?
+    /// Addresses of what belongs to the room, by name.
+    public var links: [String: String]
+
+    /// Makes a room.
+    public init(
+        sid: String,
+        uniqueName: String,
+        status: String,
+        maxParticipants: Int,
+        maxHosts: Int,
+        emptyRoomTimeout: Int,
+        unusedRoomTimeout: Int,
+        counts: CountsResource,
+        layout: LayoutSettingsResource,
+        program: ProgramResource,
+        playback: PlaybackResource,
+        revision: UInt64,
+        dateCreated: Timestamp,
+        dateUpdated: Timestamp,
+        endTime: Timestamp?,
+        links: [String: String]
+    ) {
+        self.sid = sid
+        self.uniqueName = uniqueName
+        self.status = status
+        self.maxParticipants = maxParticipants
+        self.maxHosts = maxHosts
+        self.emptyRoomTimeout = emptyRoomTimeout
+        self.unusedRoomTimeout = unusedRoomTimeout
+        self.counts = counts
+        self.layout = layout
+        self.program = program
+        self.playback = playback
+        self.revision = revision
+        self.dateCreated = dateCreated
+        self.dateUpdated = dateUpdated
+        self.endTime = endTime
+        self.links = links
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sid
+        case uniqueName = "unique_name"
+        case status
+        case maxParticipants = "max_participants"
+        case maxHosts = "max_hosts"
+        case emptyRoomTimeout = "empty_room_timeout"
+        case unusedRoomTimeout = "unused_room_timeout"
+        case counts
+        case layout
+        case program
+        case playback
+        case revision
+        case dateCreated = "date_created"
+        case dateUpdated = "date_updated"
+        case endTime = "end_time"
+        case links
+    }
+}
