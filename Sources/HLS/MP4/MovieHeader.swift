@@ -1,0 +1,144 @@
+import Media
+import NIOCore
+
+/// Writes an initialization: `ftyp`, and a `moov` whose tracks are empty because all media is in fragments
+/// (ISO/IEC 14496-12 8.8).
+enum MovieHeader {
+    static func write(_ format: ProgramFormat) -> ByteBuffer {
+        var writer = BoxWriter(capacity: 1536)
+        // iso6: signed composition offsets, 64-bit decode times, data offsets counted from the moof.
+        writer.box("ftyp") { box in
+            box.write("iso6")
+            box.write(UInt32(0))
+            for brand: StaticString in ["iso6", "avc1", "mp41"] { box.write(brand) }
+        }
+        writer.box("moov") { moov in
+            movie(&moov, format)
+            if let video = format.video { videoTrack(&moov, video) }
+            if let audio = format.audio { audioTrack(&moov, audio) }
+            moov.box("mvex") { mvex in
+                if format.video != nil { extends(&mvex, ProgramFormat.videoTrack) }
+                if format.audio != nil { extends(&mvex, ProgramFormat.audioTrack) }
+            }
+        }
+        return writer.bytes
+    }
+
+    private static func movie(_ moov: inout BoxWriter, _ format: ProgramFormat) {
+        moov.fullBox("mvhd") { box in
+            box.zeros(8)
+            box.write(UInt32(1000))
+            box.write(UInt32(0))
+            box.write(UInt32(0x0001_0000))
+            box.write(UInt16(0x0100))
+            box.zeros(10)
+            matrix(&box)
+            box.zeros(24)
+            box.write(ProgramFormat.audioTrack + 1)
+        }
+    }
+
+    private static func videoTrack(_ moov: inout BoxWriter, _ video: AVCConfiguration) {
+        let pixel = video.sps.sampleAspectRatio
+        let shownWidth = (video.sps.width * pixel.width + pixel.height / 2) / pixel.height
+        moov.box("trak") { trak in
+            header(&trak, ProgramFormat.videoTrack, volume: 0, width: shownWidth, height: video.sps.height)
+            trak.box("mdia") { mdia in
+                mediaHeader(&mdia, timescale: ProgramFormat.videoTimescale, handler: "vide", name: "Video")
+                mdia.box("minf") { minf in
+                    minf.fullBox("vmhd", flags: 1) { $0.zeros(8) }
+                    dataInformation(&minf)
+                    sampleTable(&minf) { SampleEntry.write(video, to: &$0) }
+                }
+            }
+        }
+    }
+
+    private static func audioTrack(_ moov: inout BoxWriter, _ audio: AACConfiguration) {
+        moov.box("trak") { trak in
+            header(&trak, ProgramFormat.audioTrack, volume: 0x0100, width: 0, height: 0)
+            trak.box("mdia") { mdia in
+                mediaHeader(&mdia, timescale: UInt32(audio.sampleRate), handler: "soun", name: "Sound")
+                mdia.box("minf") { minf in
+                    minf.fullBox("smhd") { $0.zeros(4) }
+                    dataInformation(&minf)
+                    sampleTable(&minf) { SampleEntry.write(audio, to: &$0) }
+                }
+            }
+        }
+    }
+
+    private static func header(_ trak: inout BoxWriter, _ id: UInt32, volume: UInt16, width: Int, height: Int) {
+        // Enabled, and part of the movie.
+        trak.fullBox("tkhd", flags: 3) { box in
+            box.zeros(8)
+            box.write(id)
+            box.zeros(8 + 8)
+            box.write(UInt16(0))
+            box.write(UInt16(id))
+            box.write(volume)
+            box.zeros(2)
+            matrix(&box)
+            box.write(UInt32(min(width, 0xFFFF)) << 16)
+            box.write(UInt32(min(height, 0xFFFF)) << 16)
+        }
+    }
+
+    private static func mediaHeader(
+        _ mdia: inout BoxWriter,
+        timescale: UInt32,
+        handler: StaticString,
+        name: StaticString
+    ) {
+        mdia.fullBox("mdhd") { box in
+            box.zeros(8)
+            box.write(timescale)
+            box.write(UInt32(0))
+            // "und" in three times five bits.
+            box.write(UInt16(0x55C4))
+            box.zeros(2)
+        }
+        mdia.fullBox("hdlr") { box in
+            box.zeros(4)
+            box.write(handler)
+            box.zeros(12)
+            box.write(name)
+            box.zeros(1)
+        }
+    }
+
+    private static func dataInformation(_ minf: inout BoxWriter) {
+        minf.box("dinf") { dinf in
+            dinf.fullBox("dref") { dref in
+                dref.write(UInt32(1))
+                // The media is in this same file.
+                dref.fullBox("url ", flags: 1) { _ in }
+            }
+        }
+    }
+
+    private static func sampleTable(_ minf: inout BoxWriter, _ entry: (inout BoxWriter) -> Void) {
+        minf.box("stbl") { stbl in
+            stbl.fullBox("stsd") { stsd in
+                stsd.write(UInt32(1))
+                entry(&stsd)
+            }
+            stbl.fullBox("stts") { $0.zeros(4) }
+            stbl.fullBox("stsc") { $0.zeros(4) }
+            stbl.fullBox("stsz") { $0.zeros(8) }
+            stbl.fullBox("stco") { $0.zeros(4) }
+        }
+    }
+
+    private static func extends(_ mvex: inout BoxWriter, _ track: UInt32) {
+        mvex.fullBox("trex") { box in
+            box.write(track)
+            box.write(UInt32(1))
+            box.zeros(12)
+        }
+    }
+
+    private static func matrix(_ box: inout BoxWriter) {
+        for value: UInt32 in [0x0001_0000, 0, 0, 0, 0x0001_0000, 0, 0, 0, 0x4000_0000] { box.write(value) }
+    }
+}

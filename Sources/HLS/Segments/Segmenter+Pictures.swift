@@ -1,0 +1,72 @@
+import Media
+import NIOCore
+
+extension Segmenter {
+    mutating func take(picture packet: MediaPacket, isKey: Bool, isDisposable: Bool) -> [SegmenterOutput] {
+        let payload = packet.payload
+        guard let video = wanted.video, Self.timestamps.contains(packet.timestamp),
+            NALUnits.areWellFormed(in: payload, lengthSize: video.nalLengthSize)
+        else { return drop() }
+
+        var time = packet.timestamp * Int64(ProgramFormat.videoTimescale) / 1000
+        if let open = current, !open.isAudioOnly {
+            if time == open.newest { time += 1 }
+            let hasHole = time - open.start > open.ticks(milliseconds: configuration.latestCutMilliseconds)
+            if time < open.newest || hasHole { mustRestart = true }
+        }
+        let picture = MovieFragment.Picture(
+            time: time,
+            compositionOffset: Int32(clamping: Int64(packet.compositionOffset) * 90),
+            isKey: isKey,
+            isDisposable: isDisposable,
+            payload: payload
+        )
+        guard let open = current, !mustRestart, open.format.video == video, !isKey || open.format == wanted else {
+            return isKey ? restart(at: picture, timestamp: packet.timestamp) : drop()
+        }
+        return add(picture, to: open)
+    }
+
+    private mutating func add(_ picture: MovieFragment.Picture, to open: OpenSegment) -> [SegmenterOutput] {
+        let age = picture.time - open.start
+        let latest = open.ticks(milliseconds: configuration.latestCutMilliseconds)
+        let earliest = open.ticks(milliseconds: configuration.earliestCutMilliseconds)
+        let partTarget = open.ticks(milliseconds: configuration.partTargetMilliseconds)
+        let isFull = open.byteCount > configuration.maximumSegmentBytes
+        pictureInterval = picture.time - open.newest
+
+        var output: [SegmenterOutput] = []
+        if picture.isKey && age >= earliest || age + pictureInterval > latest || isFull {
+            output = cutSegment(at: picture.time, isIndependent: picture.isKey)
+        } else if picture.time - open.partStart + pictureInterval > partTarget
+            || open.fragment.pictures.count >= Self.maximumPicturesOfPart
+        {
+            output = cutPart(at: picture.time)
+        }
+        current?.append(picture)
+        return output
+    }
+
+    /// A part of a third of a second has about 20 pictures; more than this is a feed whose clock stands still.
+    private static let maximumPicturesOfPart = 512
+
+    /// Sounds up to this much older than the first key picture belong to it: interleaving, and an encoder's lead-in.
+    private static let leadIn: Int64 = 100
+
+    /// Begins anew with a key picture, in the format that is wanted now.
+    private mutating func restart(at picture: MovieFragment.Picture, timestamp: Int64) -> [SegmenterOutput] {
+        var output = closeSegment(before: mustRestart ? nil : picture.time)
+        output += openSegment(at: picture.time, isIndependent: true)
+        current?.append(picture)
+        let sounds = held
+        held.removeAll()
+        for sound in sounds {
+            if sound.timestamp >= timestamp - Self.leadIn {
+                output += take(sound: sound)
+            } else {
+                droppedPackets += 1
+            }
+        }
+        return output
+    }
+}
