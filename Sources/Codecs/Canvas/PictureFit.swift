@@ -1,0 +1,7 @@
+/// How a picture is put into a rectangle of another shape.
+public enum PictureFit: Sendable, Hashable {
+    /// The rectangle is covered; what juts out is cropped evenly on both sides.
+    case fill
+    /// The whole picture is seen; bars fill the rest.
+    case fit
+}

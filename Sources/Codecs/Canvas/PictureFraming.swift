@@ -1,0 +1,84 @@
+/// Which part of a picture goes where on the canvas.
+///
+/// A crop may give up to 1/32 more of a side than the shapes ask for, if the picture then shrinks by exactly 3:4, 1:2 or
+/// 1:4 or not at all: those ratios cost a tenth of the others. Tiles of a grid with gaps are a few pixels short of such
+/// ratios, so nearly every tile of a usual program gains.
+struct PictureFraming: Equatable {
+    /// The part of the picture that is shown; `x` and `y` are even.
+    struct Crop: Equatable {
+        var x: Int
+        var y: Int
+        var width: Int
+        var height: Int
+    }
+
+    let crop: Crop
+    let target: PixelRectangle
+
+    /// The shrinking ratios with fast paths, as source per target pixels.
+    private static let fastRatios = [(1, 1), (4, 3), (2, 1), (4, 1)]
+
+    /// - Parameters:
+    ///   - width: Picture width in samples, at least 1.
+    ///   - height: Picture height in samples, at least 1.
+    ///   - rectangle: Not empty.
+    init(width: Int, height: Int, aspect: SampleAspectRatio, rectangle: PixelRectangle, fit: PictureFit) {
+        // The shapes compared as width : height without fractions.
+        let pictureSpan = width * aspect.horizontal * rectangle.height
+        let targetSpan = rectangle.width * aspect.vertical * height
+        switch fit {
+        case .fit:
+            crop = Crop(x: 0, y: 0, width: width, height: height)
+            target = Self.letterbox(rectangle, pictureSpan: pictureSpan, targetSpan: targetSpan)
+        case .fill:
+            var crop = Crop(x: 0, y: 0, width: width, height: height)
+            if pictureSpan > targetSpan {
+                crop.width = Self.scaled(width, by: targetSpan, over: pictureSpan)
+            } else if pictureSpan < targetSpan {
+                crop.height = Self.scaled(height, by: pictureSpan, over: targetSpan)
+            }
+            if aspect == .square, let fast = Self.fastCrop(within: crop, width: width, height: height, rectangle) {
+                crop = fast
+            }
+            crop.x = (width - crop.width) / 2 & ~1
+            crop.y = (height - crop.height) / 2 & ~1
+            self.crop = crop
+            target = rectangle
+        }
+    }
+
+    private static func scaled(_ length: Int, by numerator: Int, over denominator: Int) -> Int {
+        max((length * numerator + denominator / 2) / denominator, 1)
+    }
+
+    private static func letterbox(_ rectangle: PixelRectangle, pictureSpan: Int, targetSpan: Int) -> PixelRectangle {
+        var (width, height) = (rectangle.width, rectangle.height)
+        if pictureSpan > targetSpan {
+            height = max((scaled(height, by: targetSpan, over: pictureSpan) + 1) & ~1, 2)
+        } else if pictureSpan < targetSpan {
+            width = max((scaled(width, by: pictureSpan, over: targetSpan) + 1) & ~1, 2)
+        }
+        width = min(width, rectangle.width)
+        height = min(height, rectangle.height)
+        return PixelRectangle(
+            x: rectangle.x + (rectangle.width - width) / 2 & ~1,
+            y: rectangle.y + (rectangle.height - height) / 2 & ~1,
+            width: width,
+            height: height
+        )
+    }
+
+    private static func fastCrop(within crop: Crop, width: Int, height: Int, _ rectangle: PixelRectangle) -> Crop? {
+        for (source, target) in fastRatios {
+            // Chroma has to shrink by the same exact ratio.
+            guard rectangle.width / 2 * source % target == 0, rectangle.height / 2 * source % target == 0 else { continue }
+            let fastWidth = rectangle.width * source / target
+            let fastHeight = rectangle.height * source / target
+            guard fastWidth <= width, fastHeight <= height else { continue }
+            if crop.width - fastWidth <= crop.width / 32, crop.height - fastHeight <= crop.height / 32 {
+                return Crop(x: 0, y: 0, width: fastWidth, height: fastHeight)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,29 @@
+import CFFmpeg
+
+/// Owns one AVFrame: a decoder's output slot, or an encoder's input.
+///
+/// `@unchecked Sendable`: a value that cannot be copied has one owner at a time.
+struct FrameOwner: ~Copyable, @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<AVFrame>
+
+    init() throws(CodecError) {
+        guard let frame = av_frame_alloc() else { throw CodecError(.outOfMemory, "a frame") }
+        pointer = frame
+    }
+
+    deinit {
+        var released: UnsafeMutablePointer<AVFrame>? = pointer
+        av_frame_free(&released)
+    }
+}
+
+extension FrameOwner {
+    /// A new frame with everything `source` refers to; `source` is blank afterwards. The caller frees it.
+    static func move(
+        from source: UnsafeMutablePointer<AVFrame>
+    ) throws(CodecError) -> UnsafeMutablePointer<AVFrame> {
+        guard let frame = av_frame_alloc() else { throw CodecError(.outOfMemory, "a frame") }
+        av_frame_move_ref(frame, source)
+        return frame
+    }
+}

@@ -1,0 +1,43 @@
+import CFFmpeg
+
+/// Where the three planes of a 4:2:0 frame lie, and how many bytes there are from one row to the next.
+struct PicturePlanes {
+    /// One plane of 8-bit samples.
+    struct Plane {
+        let start: UnsafeMutablePointer<UInt8>
+        let stride: Int
+
+        func at(x: Int, y: Int) -> UnsafeMutablePointer<UInt8> { start + y * stride + x }
+
+        func moved(x: Int, y: Int) -> Plane { Plane(start: at(x: x, y: y), stride: stride) }
+    }
+
+    let y: Plane
+    let u: Plane
+    let v: Plane
+
+    init(y: Plane, u: Plane, v: Plane) {
+        self.y = y
+        self.u = u
+        self.v = v
+    }
+
+    /// - Parameter frame: Has three planes with data.
+    init(_ frame: UnsafeMutablePointer<AVFrame>) {
+        let (data, strides) = (frame.pointee.data, frame.pointee.linesize)
+        // Frames come here only after their format was checked or set, so the planes are there.
+        guard let y = data.0, let u = data.1, let v = data.2 else { preconditionFailure("a frame without planes") }
+        self.y = Plane(start: y, stride: Int(strides.0))
+        self.u = Plane(start: u, stride: Int(strides.1))
+        self.v = Plane(start: v, stride: Int(strides.2))
+    }
+
+    /// The planes of the part that begins at the even position (`x`, `y`).
+    func moved(x: Int, y: Int) -> PicturePlanes {
+        PicturePlanes(
+            y: self.y.moved(x: x, y: y),
+            u: u.moved(x: x / 2, y: y / 2),
+            v: v.moved(x: x / 2, y: y / 2)
+        )
+    }
+}

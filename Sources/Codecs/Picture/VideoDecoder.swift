@@ -1,0 +1,121 @@
+import CFFmpeg
+public import Media
+import NIOCore
+
+/// An H.264 decoder, owned by one thread.
+///
+/// Times in and out are milliseconds: each picture comes out with exactly the presentation time its packet had, in
+/// presentation order. It comes as late as the stream's reordering asks for and no later.
+public struct VideoDecoder: ~Copyable, Sendable {
+    /// What a decoder leaves out to save time.
+    public enum Economy: Sendable {
+        /// Nothing.
+        case none
+        /// The deblocking of pictures that no other picture refers to; not visible once a picture is made smaller.
+        case roughDisposable
+        /// Pictures that no other picture refers to.
+        case skipDisposable
+        /// Everything but key pictures; for a host that is not shown.
+        case onlyKeys
+    }
+
+    private let context: CodecContext
+    private var packet: PacketOwner
+    private let frame: FrameOwner
+    private var converter: PictureConverter
+
+    /// Opens a decoder for the stream that `configuration` describes.
+    ///
+    /// - Parameter configuration: A packet with an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1).
+    /// - Throws: `.wrongPacket` for any other packet, `.badConfiguration` for a record that cannot be read.
+    public init(configuration: MediaPacket) throws(CodecError) {
+        guard configuration.content == .videoConfiguration(.h264) else {
+            throw CodecError(.wrongPacket, "not an H.264 configuration: \(configuration.content)")
+        }
+        let record = configuration.payload
+        guard record.readableBytes >= 7, record.getInteger(at: record.readerIndex) == UInt8(1) else {
+            throw CodecError(.badConfiguration, "the AVC configuration record is cut short or of another version")
+        }
+        let packet = try PacketOwner()
+        let frame = try FrameOwner()
+        let context = try CodecContext(decoder: "h264") { (context) throws(CodecError) in
+            try CodecContext.setExtradata(record, of: context)
+            context.pointee.max_pixels = Int64(PictureLimits.pixels)
+            context.pointee.pkt_timebase = AVRational(num: 1, den: 1000)
+        }
+        // Nothing throws from here on: the compiler cannot undo half an owner.
+        self.packet = packet
+        self.frame = frame
+        self.context = context
+        converter = PictureConverter()
+    }
+
+    /// What to leave out from the next packet on.
+    public var economy: Economy = .none {
+        didSet {
+            let context = context.pointer
+            context.pointee.skip_loop_filter = economy == .none ? AVDISCARD_DEFAULT : AVDISCARD_NONREF
+            switch economy {
+            case .none, .roughDisposable: context.pointee.skip_frame = AVDISCARD_DEFAULT
+            case .skipDisposable: context.pointee.skip_frame = AVDISCARD_NONREF
+            case .onlyKeys: context.pointee.skip_frame = AVDISCARD_NONKEY
+            }
+        }
+    }
+
+    /// Decodes one packet; calls `body` for each picture that is complete by it, which may be none or several.
+    ///
+    /// The picture size may change from one key picture to the next.
+    ///
+    /// - Throws: `.badData` when the packet is damaged, `.tooLarge` for pictures beyond `PictureLimits`; the decoder
+    ///   takes further packets after either.
+    public mutating func decode(_ packet: MediaPacket, _ body: (Picture) -> Void) throws(CodecError) {
+        guard case .picture(.h264, _, _) = packet.content else {
+            throw CodecError(.wrongPacket, "not an H.264 picture: \(packet.content)")
+        }
+        try self.packet.fill(
+            packet.payload,
+            presentation: packet.presentationTimestamp,
+            decode: packet.timestamp
+        )
+        let status = avcodec_send_packet(context.pointer, self.packet.pointer)
+        guard status >= 0 else { throw CodecError(status, doing: "decoding a picture") }
+        try receive(body)
+    }
+
+    /// Calls `body` for the pictures still held back for reordering; the decoder can be used again afterwards.
+    public mutating func flush(_ body: (Picture) -> Void) {
+        guard avcodec_send_packet(context.pointer, nil) >= 0 else { return }
+        do throws(CodecError) {
+            try receive(body)
+        } catch {
+            // A damaged picture at the very end is only missing.
+            av_frame_unref(frame.pointer)
+        }
+        avcodec_flush_buffers(context.pointer)
+    }
+
+    private mutating func receive(_ body: (Picture) -> Void) throws(CodecError) {
+        while true {
+            let status = avcodec_receive_frame(context.pointer, frame.pointer)
+            if status == c_averror_eagain || status == c_averror_eof { return }
+            guard status >= 0 else { throw CodecError(status, doing: "decoding a picture") }
+            body(try takePicture())
+        }
+    }
+
+    private mutating func takePicture() throws(CodecError) -> Picture {
+        let frame = frame.pointer
+        defer { av_frame_unref(frame) }
+        let (width, height) = (Int(frame.pointee.width), Int(frame.pointee.height))
+        guard width > 0, height > 0, max(width, height) <= PictureLimits.side, width * height <= PictureLimits.pixels
+        else {
+            throw CodecError(.tooLarge, "a picture of \(width)x\(height)")
+        }
+        let time = frame.pointee.pts == c_av_nopts_value ? frame.pointee.best_effort_timestamp : frame.pointee.pts
+        if !PictureConverter.isNative(frame.pointee.format) {
+            try converter.convert(frame)
+        }
+        return try Picture(moving: frame, presentationTimestamp: time)
+    }
+}
