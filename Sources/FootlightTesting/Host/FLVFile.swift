@@ -40,7 +40,7 @@ public struct FLVFile: Sendable {
     }
 
     /// This file and the other behind it, in time as well; script data of the other is left out.
-    func followed(by other: FLVFile) -> FLVFile {
+    public func followed(by other: FLVFile) -> FLVFile {
         // One frame at 30 a second between the last packet of this one and the first of the other.
         let start = (tags.map(\.timestamp).max() ?? 0) + 33
         var joined = self
@@ -52,7 +52,7 @@ public struct FLVFile: Sendable {
     }
 
     /// Writes the tags into a file.
-    func write(to path: String) throws {
+    public func write(to path: String) throws {
         var buffer = ByteBuffer(string: "FLV")
         buffer.writeBytes([1, 5, 0, 0, 0, 9, 0, 0, 0, 0])
         for tag in tags {

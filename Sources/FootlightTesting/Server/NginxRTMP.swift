@@ -23,7 +23,7 @@ public final class NginxRTMP: Sendable {
         folder = try TemporaryFolder("nginx")
         try folder.write(
             """
-            load_module modules/ngx_rtmp_module.so;
+            load_module \(NginxRTMP.modulePath);
             daemon off;
             master_process off;
             pid nginx.pid;
@@ -47,6 +47,12 @@ public final class NginxRTMP: Sendable {
             to: "nginx.conf"
         )
         try await start()
+    }
+
+    /// Debian's place of the module; elsewhere the path that nginx itself was built with has to do.
+    private static var modulePath: String {
+        let debian = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
+        return FileManager.default.fileExists(atPath: debian) ? debian : "modules/ngx_rtmp_module.so"
     }
 
     /// The RTMP address without a stream name: what a platform calls the server URL.

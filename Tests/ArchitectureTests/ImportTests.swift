@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// What each target may import: the design as a table.
+///
+/// A module that is not in the row of a target is a mistake, whether or not the compiler would let it pass.
+private let table: [String: String] = [
+    "CFFmpeg": "", "CRTMP": "", "CYUV": "",
+    "Media": "NIOCore Synchronization Glibc Darwin",
+    "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
+    "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
+    "HLS": "Media NIOCore FoundationEssentials Foundation",
+    "Codecs": "Media CFFmpeg CYUV NIOCore Foundation Synchronization Glibc",
+    "Mixer": "Media Stage Codecs NIOCore Synchronization Dispatch Glibc Darwin",
+    "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
+    "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
+    "FanOut": "Media Stage RTMP HLS Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)",
+    "Viewership": "Media Stage Crypto \(foundation)",
+    "GatewayModel": "FoundationEssentials Foundation",
+    "ControlAPI": """
+    Media Stage Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
+    \(foundation)
+    """,
+    "Gateway": """
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership GatewayModel ControlAPI Logging Metrics \
+    Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOSSL HTTPTypes \
+    FoundationNetworking \(foundation)
+    """,
+    "footlight": "Gateway ArgumentParser",
+    "FootlightTesting": "Media Stage NIOCore FoundationNetworking \(foundation)",
+]
+
+private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
+
+/// Only the target that owns a C library sees it; none hands it on.
+private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV"]
+
+private let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+@Suite("The design holds") struct ImportTests {
+    @Test("Every folder of the sources has a row in the table, and every row a folder")
+    func foldersAndRows() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: root.path + "/Sources")
+        #expect(Set(folders) == Set(table.keys))
+    }
+
+    @Test("A target imports what its row names and nothing else", arguments: table.keys.sorted())
+    func imports(target: String) throws {
+        let allowed = Set((table[target] ?? "").split(separator: " ").map(String.init))
+        for file in try swiftFiles(below: "Sources/" + target) {
+            // Attributes and an access level, perhaps a kind of declaration, and the module up to a dot.
+            let pattern = /^\s*(?:@\w+(?:\(.*?\))?\s+)*(\w+\s+)?import\s+(?:[a-z]+\s+)?(\w+)/.anchorsMatchLineEndings()
+            for line in try String(contentsOfFile: file, encoding: .utf8).matches(of: pattern) {
+                let module = String(line.output.2)
+                #expect(allowed.contains(module), "\(file) imports \(module)")
+                let isShared = ["public ", "package "].contains(line.output.1 ?? "")
+                #expect(!(isShared && cLibraries.contains(module)), "\(file) hands \(module) on")
+            }
+        }
+    }
+
+    @Test("No file is longer than 500 lines, and each name says what is in it")
+    func sizesAndNames() throws {
+        for file in try swiftFiles(below: "Sources") + swiftFiles(below: "Tests") {
+            let lines = try String(contentsOfFile: file, encoding: .utf8).count { $0 == "\n" }
+            #expect(lines <= 500, "\(file) has \(lines) lines")
+            let empty = /(Utils|Utilities|Helpers?|Common|Managers?|Extensions)(\/|\.swift$)/
+            #expect(file.firstMatch(of: empty) == nil, "\(file) is named after nothing")
+        }
+    }
+
+    private func swiftFiles(below folder: String) throws -> [String] {
+        let folder = root.path + "/" + folder
+        return try FileManager.default.subpathsOfDirectory(atPath: folder)
+            .filter { $0.hasSuffix(".swift") }
+            .map { folder + "/" + $0 }
+    }
+}
