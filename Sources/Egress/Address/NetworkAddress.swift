@@ -1,0 +1,120 @@
+import Glibc
+
+/// One IPv4 or IPv6 address with a port, as bytes in network order.
+struct NetworkAddress: Sendable, Hashable {
+    /// 4 or 16 bytes.
+    let bytes: [UInt8]
+    let port: UInt16
+    /// The interface of a link-local IPv6 address; 0 for all others.
+    var scope: UInt32 = 0
+
+    init(ipv4 bytes: (UInt8, UInt8, UInt8, UInt8), port: UInt16) {
+        self.bytes = [bytes.0, bytes.1, bytes.2, bytes.3]
+        self.port = port
+    }
+
+    /// Reads a literal such as `127.0.0.1` or `::1`; nil for a name.
+    init?(literal: String, port: UInt16) {
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if inet_pton(AF_INET, literal, &v4) == 1 {
+            bytes = withUnsafeBytes(of: &v4) { Array($0) }
+        } else if inet_pton(AF_INET6, literal, &v6) == 1 {
+            bytes = withUnsafeBytes(of: &v6) { Array($0) }
+        } else {
+            return nil
+        }
+        self.port = port
+    }
+
+    /// Takes the address out of what `getaddrinfo` gave; nil for other families.
+    init?(_ address: UnsafePointer<sockaddr>, length: socklen_t, port: UInt16) {
+        let raw = UnsafeRawPointer(address)
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+            var found = raw.loadUnaligned(as: sockaddr_in.self).sin_addr
+            bytes = withUnsafeBytes(of: &found) { Array($0) }
+        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+            let whole = raw.loadUnaligned(as: sockaddr_in6.self)
+            var found = whole.sin6_addr
+            bytes = withUnsafeBytes(of: &found) { Array($0) }
+            scope = whole.sin6_scope_id
+        default: return nil
+        }
+        self.port = port
+    }
+
+    var isIPv6: Bool { bytes.count == 16 }
+
+    /// Reachable by anyone on the Internet: none of the private, local, shared, reserved, multicast or embedding ranges.
+    ///
+    /// The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors). IPv6 addresses that
+    /// carry an IPv4 address inside count as not global whatever they carry.
+    var isGlobal: Bool {
+        isIPv6 ? Self.isGlobalIPv6(bytes) : Self.isGlobalIPv4(bytes)
+    }
+
+    private static func isGlobalIPv4(_ bytes: [UInt8]) -> Bool {
+        switch (bytes[0], bytes[1], bytes[2]) {
+        case (0, _, _), (10, _, _), (127, _, _): false
+        case (100, 64...127, _): false
+        case (169, 254, _): false
+        case (172, 16...31, _): false
+        case (192, 0, 0), (192, 0, 2), (192, 88, 99), (192, 168, _): false
+        case (198, 18...19, _), (198, 51, 100), (203, 0, 113): false
+        case (224..., _, _): false
+        default: true
+        }
+    }
+
+    private static func isGlobalIPv6(_ bytes: [UInt8]) -> Bool {
+        // Global unicast is 2000::/3; loopback, mapped, translated, unique local, link-local and multicast lie outside.
+        guard bytes[0] & 0xE0 == 0x20 else { return false }
+        switch (bytes[0], bytes[1], bytes[2], bytes[3]) {
+        case (0x20, 0x02, _, _): return false  // 6to4
+        case (0x20, 0x01, 0x00...0x01, _): return false  // protocol assignments, Teredo among them
+        case (0x20, 0x01, 0x0D, 0xB8): return false  // documentation
+        case (0x3F, 0xFF, 0x00...0x0F, _): return false  // documentation
+        default: return true
+        }
+    }
+
+    /// Calls `body` with the address as the socket calls want it.
+    func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        if isIPv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_scope_id = scope
+            withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+                }
+            }
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
+
+extension NetworkAddress: CustomStringConvertible {
+    var description: String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
+            let family = isIPv6 ? AF_INET6 : AF_INET
+            let written = bytes.withUnsafeBytes {
+                inet_ntop(family, $0.baseAddress, text.baseAddress, socklen_t(INET6_ADDRSTRLEN))
+            }
+            guard let written else { return "?" }
+            let name = String(cString: written)
+            return isIPv6 ? "[\(name)]:\(port)" : "\(name):\(port)"
+        }
+    }
+}

@@ -1,0 +1,269 @@
+internal import CRTMP
+import Glibc
+import Media
+import NIOCore
+
+/// One librtmp session over a socket that we opened: made, used and ended on one push's thread, for one try.
+///
+/// Every call into the library that may block runs under the socket guard's limit. After a fault librtmp has already
+/// closed its side, and `close` is all that is left to do.
+final class RTMPConnection {
+    let guardian: SocketGuard
+    /// Body and header bytes handed to the library so far.
+    private(set) var bytesWritten = 0
+    /// What the kernel takes without blocking while nothing waits in it.
+    let capacity: Int
+
+    private let rtmp: UnsafeMutablePointer<RTMP>
+    private let configuration: PushConfiguration
+    private let streamKey: String
+    private var tls = c_tls()
+    /// What librtmp keeps pointers into until its end.
+    private var strings: [UnsafeMutablePointer<CChar>] = []
+    /// Where messages are laid out: librtmp writes headers before and, between chunks, over the body.
+    private var scratch = UnsafeMutablePointer<CChar>.allocate(capacity: 64 << 10)
+    private var scratchSize = 64 << 10
+    private var isOpen = true
+
+    private static let headroom = Int(RTMP_MAX_HEADER_SIZE)
+    private static let chunkSize: Int32 = 64 << 10
+
+    /// Takes over a connected socket.
+    init(socket: Int32, address: PushAddress, configuration: PushConfiguration) throws(PushError) {
+        guard let guardian = SocketGuard(of: socket) else {
+            _ = Glibc.close(socket)
+            throw PushError(.local, "no descriptor left")
+        }
+        guard let rtmp = RTMP_Alloc() else {
+            guardian.close()
+            _ = Glibc.close(socket)
+            throw PushError(.local, "no memory for a connection")
+        }
+        self.guardian = guardian
+        self.rtmp = rtmp
+        self.configuration = configuration
+        streamKey = address.streamKey
+        var size: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, &length)
+        // The kernel tells twice what was asked for and uses the other half for its own records.
+        capacity = max(16 << 10, min(Int(size) / 2, configuration.sendBuffer))
+
+        RTMP_Init(rtmp)
+        rtmp.pointee.m_sb.sb_socket = socket
+        // Acknowledgements are counted and sent, as librtmp's own connect would have it.
+        rtmp.pointee.m_bSendCounter = 1
+        // The fields are set here rather than parsed out of a URL: librtmp's parser guesses at playlists and suffixes,
+        // and a key must arrive at the target byte for byte.
+        rtmp.pointee.Link.hostname = keep(address.host)
+        rtmp.pointee.Link.port = address.port
+        rtmp.pointee.Link.app = keep(address.application)
+        rtmp.pointee.Link.tcUrl = keep(address.applicationURL)
+        rtmp.pointee.Link.playpath = keep(address.streamKey)
+        rtmp.pointee.Link.flashVer = keep(configuration.flashVersion)
+        rtmp.pointee.Link.lFlags = RTMP_LF_LIVE
+        // Never the TLS bit: librtmp would begin a session of its own, without name or verification.
+        rtmp.pointee.Link.protocol = RTMP_PROTOCOL_RTMP
+        RTMP_EnableWrite(rtmp)
+    }
+
+    deinit {
+        close()
+        scratch.deallocate()
+    }
+
+    /// TLS, RTMP handshake, `connect`, `createStream`, `publish`, until the target agrees; by `deadline` in all.
+    func open(address: PushAddress, deadline: MonotonicTime, isStopped: () -> Bool) throws(PushError) {
+        guardian.endAll(at: deadline)
+        defer { guardian.endAll(at: nil) }
+        if isStopped() { guardian.shut() }
+        if address.scheme == .rtmps { try secure(host: address.host) }
+        guard RTMP_Connect1(rtmp, nil) != 0 else {
+            throw ended(during: "the RTMP handshake", as: .closed)
+        }
+        while rtmp.pointee.m_bPlaying == 0 {
+            if let status = try readMessage(limit: nil, during: "publish"), status.isRefusal {
+                throw .refusedExplicitly("the target refused the stream: \(cleaned(status.summary))")
+            }
+        }
+        try setChunkSize()
+    }
+
+    /// Reads what the target has sent, answers what wants an answer, and throws when it refuses or is gone.
+    ///
+    /// - Parameter isReadable: A poll said that the socket has data.
+    func readMessages(isReadable: Bool) throws(PushError) {
+        guard isReadable || hasBuffered else { return }
+        repeat {
+            let status = try readMessage(limit: configuration.callLimit, during: "streaming")
+            if let status, status.isRefusal {
+                throw .refusedExplicitly("the target refused the stream: \(cleaned(status.summary))")
+            }
+        } while hasBuffered
+    }
+
+    /// Sends one packet.
+    ///
+    /// - Parameter timestamp: Milliseconds since this connection's own beginning; the wire carries the low 32 bits.
+    func send(_ packet: MediaPacket, timestamp: Int64) throws(PushError) {
+        let isMetadata = packet.content == .metadata
+        let prefix = isMetadata ? Self.setDataFrame : []
+        let size = prefix.count + packet.body.readableBytes
+        reserve(size)
+        let body = scratch + Self.headroom
+        let target = UnsafeMutableRawBufferPointer(start: body, count: size)
+        target.copyBytes(from: prefix)
+        packet.body.withUnsafeReadableBytes { bytes in
+            UnsafeMutableRawBufferPointer(rebasing: target[prefix.count...]).copyMemory(from: bytes)
+        }
+
+        var message = RTMPPacket()
+        // Always a full header: with deltas a step back in time would read as 49 days forward.
+        message.m_headerType = UInt8(RTMP_PACKET_SIZE_LARGE)
+        message.m_packetType = UInt8(
+            isMetadata ? RTMP_PACKET_TYPE_INFO : packet.isVideo ? RTMP_PACKET_TYPE_VIDEO : RTMP_PACKET_TYPE_AUDIO
+        )
+        message.m_nChannel = packet.isVideo ? 6 : 4
+        message.m_hasAbsTimestamp = 1
+        message.m_nTimeStamp = UInt32(truncatingIfNeeded: timestamp)
+        message.m_nInfoField2 = rtmp.pointee.m_stream_id
+        message.m_nBodySize = UInt32(size)
+        message.m_body = body
+        try hand(over: &message)
+    }
+
+    /// Lets the kernel gather what several sends write into as few segments as it can, or sends what it gathered.
+    func gather(_ isOn: Bool) {
+        var value: Int32 = isOn ? 1 : 0
+        setsockopt(guardian.socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Ends the session: with a farewell as long as the socket works, at once otherwise.
+    func close(farewell: Double? = nil) {
+        guard isOpen else { return }
+        isOpen = false
+        if let farewell {
+            guardian.limited(to: farewell) { RTMP_Close(rtmp) }
+        } else {
+            guardian.shut()
+            RTMP_Close(rtmp)
+        }
+        RTMP_Free(rtmp)
+        // The session itself went with RTMP_Close.
+        tls.session = nil
+        c_tls_free(&tls)
+        for string in strings { free(string) }
+        strings = []
+        guardian.close()
+    }
+
+    // MARK: - Steps
+
+    private func secure(host: String) throws(PushError) {
+        let isName = NetworkAddress(literal: host, port: 0) == nil
+        guard let name = strdup(host) else { throw PushError(.local, "no memory for a name") }
+        strings.append(name)
+        var why = [CChar](repeating: 0, count: 256)
+        let result = c_tls_connect(
+            &tls, rtmp.pointee.m_sb.sb_socket, name, isName ? 1 : 0, configuration.trustFile, &why, why.count
+        )
+        if result == Int32(C_TLS_OK) {
+            rtmp.pointee.m_sb.sb_ssl = UnsafeMutableRawPointer(tls.session)
+            return
+        }
+        if guardian.isShut { throw PushError(.timedOut, "the TLS handshake took too long") }
+        let reason = String(decoding: why.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        switch result {
+        case Int32(C_TLS_CERTIFICATE):
+            throw PushError(.insecure, "the certificate of \(host) is not trusted: \(reason)")
+        case Int32(C_TLS_HANDSHAKE): throw PushError(.closed, "no TLS with \(host): \(reason)")
+        default: throw PushError(.local, "no TLS: \(reason)")
+        }
+    }
+
+    /// librtmp has no call for this: the message is sent by hand and its own idea of the size set beside it.
+    private func setChunkSize() throws(PushError) {
+        var message = RTMPPacket()
+        let body = scratch + Self.headroom
+        withUnsafeBytes(of: Self.chunkSize.bigEndian) { size in
+            UnsafeMutableRawBufferPointer(start: body, count: 4).copyMemory(from: size)
+        }
+        message.m_headerType = UInt8(RTMP_PACKET_SIZE_LARGE)
+        message.m_packetType = UInt8(RTMP_PACKET_TYPE_CHUNK_SIZE)
+        message.m_nChannel = 2
+        message.m_nBodySize = 4
+        message.m_body = body
+        try hand(over: &message)
+        rtmp.pointee.m_outChunkSize = Self.chunkSize
+    }
+
+    private func hand(over message: inout RTMPPacket) throws(PushError) {
+        let size = Int(message.m_nBodySize)
+        let isSent = guardian.limited(to: configuration.callLimit) { RTMP_SendPacket(rtmp, &message, 0) != 0 }
+        guard isSent else { throw ended(during: "sending", as: .stalled) }
+        bytesWritten += size + 12 + size / Int(Self.chunkSize)
+    }
+
+    /// Reads one chunk, and acts on the message when it was the last one of it.
+    private func readMessage(limit: Double?, during step: String) throws(PushError) -> ServerStatus? {
+        var message = RTMPPacket()
+        defer { RTMPPacket_Free(&message) }
+        let wasRead =
+            if let limit {
+                guardian.limited(to: limit) { RTMP_ReadPacket(rtmp, &message) != 0 }
+            } else {
+                RTMP_ReadPacket(rtmp, &message) != 0
+            }
+        guard wasRead else { throw ended(during: step, as: .timedOut) }
+        guard message.m_nBodySize > 0, message.m_nBytesRead == message.m_nBodySize, let body = message.m_body else {
+            return nil
+        }
+        var status: ServerStatus?
+        switch Int32(message.m_packetType) {
+        case RTMP_PACKET_TYPE_INVOKE:
+            status = ServerStatus(UnsafeRawBufferPointer(start: body, count: Int(message.m_nBodySize)))
+        case RTMP_PACKET_TYPE_CHUNK_SIZE, RTMP_PACKET_TYPE_BYTES_READ_REPORT, RTMP_PACKET_TYPE_CONTROL,
+            RTMP_PACKET_TYPE_SERVER_BW, RTMP_PACKET_TYPE_CLIENT_BW:
+            break
+        default: return nil
+        }
+        // A refusal makes librtmp close by itself; our reason is the better one, so it is looked at first.
+        guard status?.isRefusal != true else { return status }
+        guardian.limited(to: limit ?? configuration.callLimit) { _ = RTMP_ClientPacket(rtmp, &message) }
+        guard RTMP_IsConnected(rtmp) != 0 else { throw ended(during: step, as: .timedOut) }
+        return status
+    }
+
+    /// Bytes that are here already, so that no poll will tell of them.
+    private var hasBuffered: Bool {
+        rtmp.pointee.m_sb.sb_size > 0 || c_tls_pending(rtmp.pointee.m_sb.sb_ssl) > 0
+    }
+
+    /// The reason for a failed call: librtmp leaves none.
+    private func ended(during step: String, as overdue: PushError.Code) -> PushError {
+        guardian.isShut
+            ? PushError(overdue, "the target took too long during \(step)")
+            : PushError(.closed, "the target closed the connection during \(step)")
+    }
+
+    /// Texts of a peer may repeat the key back at us.
+    private func cleaned(_ text: String) -> String {
+        text.split(separator: streamKey, omittingEmptySubsequences: false).joined(separator: "****")
+    }
+
+    private func keep(_ text: String) -> AVal {
+        guard let copy = strdup(text) else { return AVal() }
+        strings.append(copy)
+        return AVal(av_val: copy, av_len: Int32(text.utf8.count))
+    }
+
+    private func reserve(_ size: Int) {
+        guard size + Self.headroom > scratchSize else { return }
+        scratch.deallocate()
+        scratchSize = size + Self.headroom + size / 2
+        scratch = .allocate(capacity: scratchSize)
+    }
+
+    /// The AMF0 string that tells a server to keep the metadata that follows.
+    private static let setDataFrame: [UInt8] = [0x02, 0x00, 0x0D] + Array("@setDataFrame".utf8)
+}

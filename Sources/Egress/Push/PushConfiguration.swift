@@ -1,0 +1,38 @@
+public import Media
+
+/// The limits and times of one push; the defaults suit the large platforms. All times are in seconds.
+public struct PushConfiguration: Sendable {
+    /// From resolving the name to the target's consent to publish, TCP, TLS and RTMP handshakes included.
+    public var connectDeadline = 10.0
+    /// One TCP connection attempt; a host may have several addresses.
+    public var dialDeadline = 5.0
+    /// One call into librtmp while streaming; a call that takes longer loses its socket.
+    public var callLimit = 2.0
+    /// How long a target must hold the stream after its first picture to count as having accepted it.
+    public var acceptance = 0.3
+    /// A target must acknowledge `progressBytes` in this time while data waits for it.
+    public var progressLimit = 5.0
+    public var progressBytes = 4096
+    /// Time for the farewell when a push is stopped.
+    public var farewell = 0.5
+    /// How tries follow each other.
+    public var backOff = BackOff()
+    /// Between tries of a target that refused the stream or cannot be right.
+    public var slowRetry = 30.0
+    /// Without a connection for so long, an output counts as failed; it goes on trying.
+    public var retryBudget = 300.0
+    /// Video is expected to begin in this time; else sound is pushed alone.
+    public var videoPatience = 2.0
+    /// Bytes that may wait in the kernel; about two seconds of a usual program.
+    public var sendBuffer = 512 << 10
+    /// When waiting packets are dropped.
+    public var queue = CongestionQueue.Limits()
+    /// A PEM file of certificates to trust instead of the system's.
+    public var trustFile: String?
+    /// The software as it names itself to the target.
+    public var flashVersion = "FMLE/3.0 (compatible; Footlight)"
+    /// Resolves host names; nil asks the system.
+    var resolve: NameResolving?
+
+    public init() {}
+}

@@ -1,0 +1,151 @@
+import Media
+import Stage
+import Synchronization
+
+/// What a push's thread shares with those who feed, watch and stop it.
+final class PushCore: Sendable {
+    let name: String
+    let address: PushAddress
+    let policy: TargetPolicy
+    let configuration: PushConfiguration
+    let wake = WakeSignal()
+    /// The thread is gone; nothing of the push is left but its numbers.
+    let ended = Latch(false)
+
+    private let onChange: @Sendable (OutputStatus) -> Void
+    private let machine: Mutex<PushStateMachine>
+    private let inbox: Mutex<PushInbox>
+    private let announced = Mutex<OutputStatus?>(nil)
+    /// The connection under way, for `stop` to end.
+    private let guardian = Mutex<SocketGuard?>(nil)
+    private let stopping = Atomic<Bool>(false)
+    /// The thread waits for packets; whoever brings one that should go out now wakes it.
+    private let sleeping = Atomic<Bool>(false)
+    private let sent = Atomic<UInt64>(0)
+    private let cpu = Atomic<UInt64>(0)
+
+    init(
+        name: String,
+        address: PushAddress,
+        policy: TargetPolicy,
+        configuration: PushConfiguration,
+        onChange: @escaping @Sendable (OutputStatus) -> Void
+    ) {
+        self.name = name
+        self.address = address
+        self.policy = policy
+        self.configuration = configuration
+        self.onChange = onChange
+        machine = Mutex(PushStateMachine(configuration: configuration))
+        inbox = Mutex(PushInbox(limits: configuration.queue))
+    }
+
+    var isStopping: Bool { stopping.load(ordering: .acquiring) }
+
+    var status: OutputStatus {
+        let (dropped, _) = inbox.withLock { ($0.dropped, 0) }
+        return machine.withLock { machine in
+            OutputStatus(
+                name: name,
+                url: address.masked,
+                maskedStreamKey: address.maskedStreamKey,
+                state: machine.reported,
+                bytesSent: sent.load(ordering: .relaxed),
+                droppedFrames: dropped,
+                reconnects: machine.reconnects,
+                lastError: machine.lastError?.message
+            )
+        }
+    }
+
+    /// Packets and bytes that wait.
+    var backlog: (packets: Int, bytes: Int) { inbox.withLock { ($0.count, $0.bytes) } }
+
+    /// CPU nanoseconds the thread has used, as of about a second ago.
+    var cpuNanoseconds: UInt64 { cpu.load(ordering: .relaxed) }
+
+    // MARK: - For the feed and the owner, any thread
+
+    func receive(_ packet: MediaPacket) {
+        // Sound alone does not wake the thread: it goes out with the next picture, or with the next few sounds.
+        let isUrgent = inbox.withLock { inbox in
+            inbox.receive(packet)
+            return packet.isVideo || inbox.count >= 4
+        }
+        if isUrgent, sleeping.exchange(false, ordering: .sequentiallyConsistent) { wake.wake() }
+    }
+
+    /// Ends the push; true when its thread will still report that.
+    func stop() {
+        guard !stopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        _ = machine.withLock { $0.stop() }
+        let farewell = MonotonicTime.now().advanced(seconds: configuration.farewell)
+        guardian.withLock { $0?.endAll(at: farewell) }
+        wake.wake()
+    }
+
+    // MARK: - For the push's thread
+
+    func advance(_ event: (inout PushStateMachine) -> PushStateMachine.Action) -> PushStateMachine.Action {
+        let action = machine.withLock { event(&$0) }
+        announce()
+        return action
+    }
+
+    func accepted(now: MonotonicTime) {
+        machine.withLock { $0.accepted(now: now) }
+        announce()
+    }
+
+    /// Tells the owner what changed since it was last told; numbers alone are no change.
+    func announce() {
+        let status = status
+        let isNews = announced.withLock { last in
+            if let last, last.state == status.state, last.lastError == status.lastError { return false }
+            last = status
+            return true
+        }
+        if isNews { onChange(status) }
+    }
+
+    func watch(_ connection: SocketGuard?) {
+        guardian.withLock { $0 = connection }
+    }
+
+    /// What the next connection begins with, if it can begin.
+    func begin(withoutVideo: Bool) -> [MediaPacket]? {
+        inbox.withLock { $0.canBegin(withoutVideo: withoutVideo) ? $0.begin() : nil }
+    }
+
+    func endStreaming() {
+        inbox.withLock { $0.end() }
+    }
+
+    func take(upTo bytes: Int?) -> MediaPacket? {
+        inbox.withLock { $0.take(upTo: bytes) }
+    }
+
+    /// Waits for packets, for the socket or for `stop`; true when the socket wants to be read.
+    func sleep(socket: Int32, milliseconds: Int32, wakesForPackets: Bool) -> Bool {
+        if wakesForPackets {
+            sleeping.store(true, ordering: .sequentiallyConsistent)
+            // A packet may have come between the last look and the flag.
+            if backlog.packets > 0 {
+                sleeping.store(false, ordering: .relaxed)
+                return wake.wait(socket: socket, milliseconds: 0).isReadable
+            }
+        }
+        let ready = wake.wait(socket: socket, milliseconds: milliseconds)
+        sleeping.store(false, ordering: .relaxed)
+        if ready.isWoken { wake.clear() }
+        return ready.isReadable
+    }
+
+    func countSent(_ bytes: Int) {
+        sent.wrappingAdd(UInt64(bytes), ordering: .relaxed)
+    }
+
+    func setCPU(_ nanoseconds: UInt64) {
+        cpu.store(nanoseconds, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,121 @@
+import Media
+import Stage
+
+/// When an output tries, waits, counts as connected or gives up: the rules alone, without sockets or clocks.
+///
+///     idle ── start ──▶ trying ── accepted ──▶ streaming
+///                        ▲  │                    │
+///                        │  └──── failed ──┐     │ failed
+///                        └─── due ─── waiting ◀──┘            stop, from anywhere ──▶ stopped
+///
+/// What is reported differs from what is done: an output that lost its target reports `interrupted` through all its
+/// tries, and one whose target will not have it reports `failed` while slow tries go on.
+struct PushStateMachine: Sendable {
+    /// What the push is doing.
+    enum Phase: Sendable, Equatable {
+        case idle
+        case trying
+        /// The target holds the stream since then.
+        case streaming(since: MonotonicTime)
+        case waiting(until: MonotonicTime)
+        case stopped
+    }
+
+    /// What the owner of the machine does next.
+    enum Action: Sendable, Equatable {
+        case connect
+        case wait(until: MonotonicTime)
+        case end
+    }
+
+    private(set) var phase: Phase = .idle
+    /// What the operator sees.
+    private(set) var reported: OutputStatus.State = .connecting
+    private(set) var reconnects: UInt64 = 0
+    private(set) var lastError: PushError?
+
+    private let configuration: PushConfiguration
+    private var wasConnected = false
+    /// Tries since the last connection that held.
+    private var retries = 0
+    /// Refusals in a row.
+    private var refusals = 0
+    /// Since when there is no connection.
+    private var disconnectedSince: MonotonicTime?
+
+    init(configuration: PushConfiguration) {
+        self.configuration = configuration
+    }
+
+    mutating func start(now: MonotonicTime) -> Action {
+        guard phase == .idle else { return .end }
+        phase = .trying
+        disconnectedSince = now
+        return .connect
+    }
+
+    /// The wait is over.
+    mutating func due() -> Action {
+        guard case .waiting = phase else { return .end }
+        phase = .trying
+        return .connect
+    }
+
+    /// The target took the stream and held on to it.
+    mutating func accepted(now: MonotonicTime) {
+        guard phase == .trying else { return }
+        phase = .streaming(since: now)
+        reported = .connected
+        if wasConnected { reconnects += 1 }
+        wasConnected = true
+        refusals = 0
+        disconnectedSince = nil
+    }
+
+    /// A try came to nothing, or a connection was lost.
+    ///
+    /// - Parameter chance: A random number from 0 to 1, for the jitter.
+    mutating func failed(_ error: PushError, now: MonotonicTime, chance: Double) -> Action {
+        switch phase {
+        case .idle, .stopped, .waiting: return .end
+        case .trying: break
+        case .streaming(let since):
+            if now.seconds(since: since) >= configuration.backOff.healthyAfter { retries = 0 }
+            disconnectedSince = now
+        }
+        lastError = error
+        refusals = error.code == .refused ? refusals + 1 : 0
+
+        if isHopeless(error, now: now) {
+            reported = .failed
+        } else if wasConnected, reported == .connected {
+            reported = .interrupted
+        }
+        let delay: Double
+        if reported == .failed {
+            delay = configuration.backOff.jittered(configuration.slowRetry, chance: chance)
+        } else {
+            delay = configuration.backOff.delay(retry: retries, chance: chance)
+            retries += 1
+        }
+        let until = now.advanced(seconds: delay)
+        phase = .waiting(until: until)
+        return .wait(until: until)
+    }
+
+    mutating func stop() -> Action {
+        phase = .stopped
+        reported = .stopped
+        return .end
+    }
+
+    /// Only slow tries are left.
+    private func isHopeless(_ error: PushError, now: MonotonicTime) -> Bool {
+        if error.code.isPermanent { return true }
+        if let disconnectedSince, now.seconds(since: disconnectedSince) >= configuration.retryBudget { return true }
+        guard error.code == .refused else { return false }
+        // A target that had this stream a moment ago may still hold our old connection for a while and refuse a second.
+        if wasConnected { return refusals >= 5 }
+        return refusals >= (error.isExplicit ? 1 : 2)
+    }
+}

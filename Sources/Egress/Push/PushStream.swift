@@ -1,0 +1,131 @@
+import Glibc
+import Media
+import NIOCore
+
+/// One connection's streaming: from the target's consent to publish until the connection or the push ends.
+///
+/// Timestamps: packets carry the program's clock; on the wire each connection begins at 0 with its first key picture
+/// (or first sound), and everything after keeps its distance to that.
+struct PushStream {
+    private let core: PushCore
+    private let connection: RTMPConnection
+    private let configuration: PushConfiguration
+
+    /// What the connection begins with, reversed, so that the next packet is the last element.
+    private var opening: [MediaPacket] = []
+    /// The program timestamp that is 0 on the wire.
+    private var base: Int64?
+    private var firstMediaAt: MonotonicTime?
+    private var bytesBeforeMedia = 0
+    private var isAccepted = false
+    private var progress: ProgressWatch
+    private var nextAccounting = MonotonicTime.now()
+
+    init(core: PushCore, connection: RTMPConnection) {
+        self.core = core
+        self.connection = connection
+        configuration = core.configuration
+        progress = ProgressWatch(limit: configuration.progressLimit, step: configuration.progressBytes, now: .now())
+    }
+
+    /// Streams; returns when the push is stopped, throws when the connection is of no more use.
+    mutating func run() throws(PushError) {
+        do throws(PushError) {
+            try begin()
+            while !core.isStopping { try turn() }
+        } catch where error.code == .closed && !isAccepted {
+            // Consent alone proves nothing: some servers agree, look the key up, and hang up.
+            throw PushError(.refused, "the target hung up right after the stream began")
+        }
+    }
+
+    /// Waits for something to begin with; a connection held open meanwhile answers the target's messages.
+    private mutating func begin() throws(PushError) {
+        let start = MonotonicTime.now()
+        while !core.isStopping {
+            let patienceIsOver = MonotonicTime.now().seconds(since: start) >= configuration.videoPatience
+            if let packets = core.begin(withoutVideo: patienceIsOver) {
+                opening = packets.reversed()
+                return
+            }
+            let isReadable = core.sleep(socket: connection.guardian.socket, milliseconds: 20, wakesForPackets: false)
+            try connection.readMessages(isReadable: isReadable)
+        }
+    }
+
+    /// One round: send what the kernel takes without blocking, look how the target does, wait for more.
+    private mutating func turn() throws(PushError) {
+        guard let unsent = connection.guardian.unsentBytes else {
+            throw PushError(.closed, "the connection broke")
+        }
+        let isDone = try sendWaiting(unsent: unsent)
+        let now = MonotonicTime.now()
+        try look(unsent: unsent, now: now)
+        // Out of room: the kernel's buffer drains in steps of a few packets, so look again soon.
+        let pause: Int32 = isDone ? (isAccepted ? 100 : 20) : 10
+        let isReadable = core.sleep(
+            socket: connection.guardian.socket, milliseconds: pause, wakesForPackets: isDone
+        )
+        try connection.readMessages(isReadable: isReadable)
+    }
+
+    /// Sends until nothing waits (true) or the kernel has no room (false).
+    private mutating func sendWaiting(unsent: Int) throws(PushError) -> Bool {
+        // A packet larger than all of the buffer goes when nothing else is in it; the call's limit covers the rest.
+        var room = unsent == 0 ? nil : connection.capacity - unsent
+        var isGathering = false
+        defer { if isGathering { connection.gather(false) } }
+        guard var packet = next(upTo: room) else { return isEmpty }
+        while true {
+            let following = core.isStopping ? nil : next(upTo: (room ?? connection.capacity) - packet.body.readableBytes)
+            if following != nil, !isGathering {
+                isGathering = true
+                connection.gather(true)
+            }
+            try send(packet)
+            guard let following else { return isEmpty }
+            room = (room ?? connection.capacity) - packet.body.readableBytes
+            packet = following
+        }
+    }
+
+    private var isEmpty: Bool { opening.isEmpty && core.backlog.packets == 0 }
+
+    private mutating func next(upTo bytes: Int?) -> MediaPacket? {
+        guard let first = opening.last else { return core.take(upTo: bytes) }
+        if let bytes, first.body.readableBytes > bytes { return nil }
+        opening.removeLast()
+        return first
+    }
+
+    private mutating func send(_ packet: MediaPacket) throws(PushError) {
+        if !packet.isConfiguration, base == nil {
+            base = packet.timestamp
+            bytesBeforeMedia = connection.bytesWritten
+        }
+        let timestamp = base.map { max(0, packet.timestamp - $0) } ?? 0
+        let before = connection.bytesWritten
+        try connection.send(packet, timestamp: timestamp)
+        core.countSent(connection.bytesWritten - before)
+        if !packet.isConfiguration, firstMediaAt == nil { firstMediaAt = .now() }
+    }
+
+    /// Acceptance, progress, and the once-a-second accounting.
+    private mutating func look(unsent: Int, now: MonotonicTime) throws(PushError) {
+        let acknowledged = connection.bytesWritten - unsent
+        if !isAccepted, let firstMediaAt, now.seconds(since: firstMediaAt) >= configuration.acceptance,
+            acknowledged > bytesBeforeMedia
+        {
+            isAccepted = true
+            core.accepted(now: now)
+        }
+        guard progress.isMoving(acknowledged: acknowledged, unsent: unsent, now: now) else {
+            throw PushError(.stalled, "the target takes no more data")
+        }
+        guard now >= nextAccounting else { return }
+        nextAccounting = now.advanced(seconds: 1)
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        core.setCPU(UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    }
+}
