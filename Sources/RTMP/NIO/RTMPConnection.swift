@@ -1,0 +1,49 @@
+public import NIOCore
+
+/// A handle on one peer of the server.
+///
+/// Everything but `close` is called on `eventLoop`.
+public final class RTMPConnection: Sendable {
+    public let eventLoop: any EventLoop
+    /// The peer's address without its port.
+    public let remoteAddress: String?
+    let channel: any Channel
+    private let handler: NIOLoopBound<RTMPServerHandler>
+
+    init(channel: any Channel, handler: RTMPServerHandler, remoteAddress: String?) {
+        eventLoop = channel.eventLoop
+        self.channel = channel
+        self.remoteAddress = remoteAddress
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    }
+
+    /// Writes media that is already in chunks (see `ViewerChunks`), without a copy and without waiting.
+    public func write(_ chunks: ByteBuffer) {
+        channel.write(chunks, promise: nil)
+    }
+
+    /// Sends what was written.
+    public func flush() {
+        channel.flush()
+    }
+
+    /// Whether less is waiting to be sent than the high water mark.
+    public var isWritable: Bool { channel.isWritable }
+
+    /// Tells the peer why it is over, waits until that is sent, and closes.
+    ///
+    /// The receiver's `ended` is called with `reason`, not before this call returns.
+    public func end(_ status: RTMPStatus, reason: RTMPEndReason) {
+        handler.value.end(status, reason: reason)
+    }
+
+    /// Closes at once; from any thread.
+    public func close() {
+        channel.close(promise: nil)
+    }
+
+    /// The server goes down: asks the peer to come again if it can, tells it that this stream is over, and closes.
+    func shutDown() {
+        handler.value.shutDown()
+    }
+}

@@ -1,0 +1,83 @@
+public import NIOCore
+import NIOPosix
+public import NIOSSL
+
+/// Listens for RTMP, or RTMPS when it is given TLS.
+public struct RTMPServer: Sendable {
+    private let channel: any Channel
+    private let admission: Admission
+
+    /// The port it listens on.
+    public var port: Int { channel.localAddress?.port ?? 0 }
+
+    /// Connections at this moment, whatever they do.
+    public var connectionCount: Int { admission.counts.all }
+
+    /// Begins to listen.
+    ///
+    /// - Parameters:
+    ///   - host: A local address.
+    ///   - port: 0 picks a free one.
+    ///   - group: The event loops of its connections.
+    ///   - delegate: Decides who may publish and play.
+    ///   - limits: What peers are granted.
+    ///   - tls: For RTMPS.
+    ///   - writeBufferHighWaterMark: Bytes waiting to be sent to a peer from which on it is not writable.
+    /// - Throws: The system's error when the address cannot be used.
+    public static func start(
+        host: String,
+        port: Int,
+        group: any EventLoopGroup,
+        delegate: any RTMPServerDelegate,
+        limits: RTMPLimits = RTMPLimits(),
+        tls: NIOSSLContext? = nil,
+        writeBufferHighWaterMark: Int = 1 << 20
+    ) async throws -> RTMPServer {
+        let admission = Admission(limits: limits)
+        let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
+            low: writeBufferHighWaterMark / 4,
+            high: writeBufferHighWaterMark
+        )
+        var bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: 64)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.writeBufferWaterMark, value: waterMark)
+            .childChannelOption(.allowRemoteHalfClosure, value: false)
+            .childChannelInitializer { channel in
+                guard let ticket = admission.admit(address: channel.remoteAddress?.ipAddress) else {
+                    return channel.close()
+                }
+                return channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.addHandler(RTMPServerHandler(delegate: delegate, limits: limits, admission: ticket))
+                }
+            }
+        #if os(Linux)
+        bootstrap = bootstrap.childChannelOption(
+            .tcpOption(NIOBSDSocket.Option(rawValue: tcpUserTimeoutOption)),
+            value: tcpUserTimeout
+        )
+        #endif
+        let channel = try await bootstrap.bind(host: host, port: port).get()
+        return RTMPServer(channel: channel, admission: admission)
+    }
+
+    /// TCP_USER_TIMEOUT of tcp(7), and how long sent bytes may stay unacknowledged, in milliseconds.
+    private static let tcpUserTimeoutOption: CInt = 18
+    private static let tcpUserTimeout = 15_000
+
+    /// Stops listening, tells every peer, and returns when all are gone; no peer is given longer than the linger time.
+    public func shutdown() async {
+        let connections = admission.close()
+        try? await channel.close()
+        for connection in connections {
+            connection.eventLoop.execute { connection.shutDown() }
+        }
+        for connection in connections {
+            try? await connection.channel.closeFuture.get()
+        }
+    }
+}

@@ -1,0 +1,308 @@
+import Media
+import NIOCore
+
+/// Drives one `ServerSession` on its channel: bytes, deadlines, verdicts, and an orderly end.
+final class RTMPServerHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Who takes what the peer sends, or feeds it.
+    private enum Receiver {
+        case none
+        case publisher(any PublishReceiver)
+        case player(any PlayReceiver)
+    }
+
+    private var session: ServerSession
+    private var receiver = Receiver.none
+    private var liveness = Liveness(now: .now())
+    private var connection: RTMPConnection?
+    private var context: ChannelHandlerContext?
+    /// The deadline of the handshake, of publish or play, of a ping, or of the end, whichever is next.
+    private var timer: Scheduled<Void>?
+    private var isReadHeld = false
+    private var isEnding = false
+    private let delegate: any RTMPServerDelegate
+    private let limits: RTMPLimits
+    private let admission: Admission.Ticket
+
+    init(delegate: any RTMPServerDelegate, limits: RTMPLimits, admission: Admission.Ticket) {
+        self.delegate = delegate
+        self.limits = limits
+        self.admission = admission
+        session = ServerSession(limits: limits, remoteAddress: admission.address)
+    }
+
+    // MARK: The channel's life
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        let connection = RTMPConnection(channel: context.channel, handler: self, remoteAddress: admission.address)
+        self.connection = connection
+        admission.admitted(connection)
+        schedule(limits.handshakeTimeout) { $0.handshakeDeadline() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        finish(.closedByPeer)
+        timer?.cancel()
+        timer = nil
+        connection = nil
+        admission.left()
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        finish(.closedByPeer)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if case .player(let player) = receiver, let connection {
+            player.writabilityChanged(on: connection)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// While a verdict is outstanding nothing more is read, so that a stranger cannot fill our memory.
+    func read(context: ChannelHandlerContext) {
+        if session.isAwaitingAnswer {
+            isReadHeld = true
+        } else {
+            context.read()
+        }
+    }
+
+    // MARK: Reading
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isEnding else { return }
+        liveness.heard(at: .now())
+        do {
+            try session.receive(unwrapInboundIn(data))
+        } catch {
+            violated(error)
+            return
+        }
+        handleEvents()
+    }
+
+    private func handleEvents() {
+        do {
+            while !isEnding, let event = try session.next() {
+                handle(event)
+            }
+        } catch {
+            violated(error)
+        }
+        sendOutput()
+    }
+
+    private func handle(_ event: ServerSession.Event) {
+        switch event {
+        case .packet(let packet):
+            guard case .publisher(let publisher) = receiver else { return }
+            do {
+                try publisher.receive(packet)
+            } catch {
+                end(error, reason: .refused)
+            }
+        case .publish(let request):
+            ask(request)
+        case .play(let request):
+            ask(request)
+        case .streamEnded:
+            finish(.deletedStream)
+            admission.becameIdle()
+            schedule(limits.preAuthTimeout) { $0.preAuthDeadline() }
+        case .refused:
+            close(afterOutput: true)
+        }
+    }
+
+    private func violated(_ violation: RTMPViolation) {
+        finish(.protocolViolation(violation.reason))
+        close(afterOutput: true)
+    }
+
+    private func sendOutput() {
+        guard let context, let output = session.takeOutput() else { return }
+        context.writeAndFlush(wrapOutboundOut(output), promise: nil)
+    }
+
+    // MARK: Verdicts
+
+    private func ask(_ request: PublishRequest) {
+        guard let context, let connection else { return }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        delegate.publish(request, on: connection).hop(to: context.eventLoop).whenComplete { result in
+            switch result {
+            case .success(.accept(let publisher)):
+                handler.value.accept(publisher)
+            case .success(.refuse(let status, let delay)):
+                handler.value.refuse(status, after: delay)
+            case .failure:
+                handler.value.refuse(.publishFailed("The server cannot take streams now."), after: .zero)
+            }
+        }
+    }
+
+    private func ask(_ request: PlayRequest) {
+        guard let context, let connection else { return }
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        delegate.play(request, on: connection).hop(to: context.eventLoop).whenComplete { result in
+            switch result {
+            case .success(.accept(let player, let sid)):
+                handler.value.accept(player, sid: sid)
+            case .success(.refuse(let status)):
+                handler.value.refuse(status, after: .zero)
+            case .failure:
+                handler.value.refuse(.playFailed("The server cannot play streams now."), after: .zero)
+            }
+        }
+    }
+
+    private func accept(_ publisher: any PublishReceiver) {
+        guard context != nil, !isEnding else {
+            publisher.ended(.closedByPeer)
+            return
+        }
+        receiver = .publisher(publisher)
+        session.acceptPublish()
+        becameActive()
+        sendOutput()
+        handleEvents()
+        resumeReading()
+    }
+
+    private func accept(_ player: any PlayReceiver, sid: String?) {
+        guard let context, let connection, !isEnding else {
+            player.ended(.closedByPeer)
+            return
+        }
+        receiver = .player(player)
+        session.acceptPlay(sessionID: sid)
+        becameActive()
+        // A viewer only sends acknowledgements and the like: a small buffer of its own is enough.
+        context.channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
+            .assumeIsolated().whenFailure { _ in context.close(promise: nil) }
+        sendOutput()
+        player.started(on: connection)
+        handleEvents()
+        resumeReading()
+    }
+
+    private func refuse(_ status: RTMPStatus, after delay: TimeAmount) {
+        guard context != nil, !isEnding else { return }
+        guard delay > .zero else {
+            end(status, reason: .refused)
+            return
+        }
+        schedule(delay) { $0.end(status, reason: .refused) }
+    }
+
+    private func becameActive() {
+        admission.becameActive()
+        liveness = Liveness(now: .now())
+        schedule(limits.pingInterval) { $0.pingTick() }
+    }
+
+    private func resumeReading() {
+        guard isReadHeld, let context else { return }
+        isReadHeld = false
+        read(context: context)
+    }
+
+    // MARK: Deadlines
+
+    private func schedule(_ delay: TimeAmount, _ body: @escaping (RTMPServerHandler) -> Void) {
+        timer?.cancel()
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+
+    private func handshakeDeadline() {
+        guard session.isShakenHands else {
+            finish(.timedOut)
+            close(afterOutput: false)
+            return
+        }
+        schedule(limits.preAuthTimeout - limits.handshakeTimeout) { $0.preAuthDeadline() }
+    }
+
+    private func preAuthDeadline() {
+        guard !session.isActive else { return }
+        close(afterOutput: false)
+    }
+
+    private func pingTick() {
+        switch liveness.tick(at: .now()) {
+        case .ping:
+            session.ping(milliseconds: MonotonicTime.now().milliseconds)
+            sendOutput()
+            schedule(limits.pingTimeout) { $0.pingTick() }
+        case .wait:
+            schedule(limits.pingInterval) { $0.pingTick() }
+        case .timedOut:
+            finish(.timedOut)
+            close(afterOutput: false)
+        }
+    }
+
+    // MARK: The end
+
+    /// See `RTMPConnection.end`.
+    func end(_ status: RTMPStatus, reason: RTMPEndReason) {
+        guard let context, !isEnding else { return }
+        session.refuse(status)
+        close(afterOutput: true)
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.execute { handler.value.finish(reason) }
+    }
+
+    /// See `RTMPConnection.shutDown`.
+    func shutDown() {
+        session.requestReconnect("The server is restarting.")
+        if case .player = receiver {
+            end(.playUnpublishNotify, reason: .shutdown)
+        } else {
+            end(.publishFailed("The server is restarting."), reason: .shutdown)
+        }
+    }
+
+    /// Tells the receiver once that it is over.
+    private func finish(_ reason: RTMPEndReason) {
+        let receiver = receiver
+        self.receiver = .none
+        switch receiver {
+        case .none: break
+        case .publisher(let publisher): publisher.ended(reason)
+        case .player(let player): player.ended(reason)
+        }
+    }
+
+    /// Closes our direction behind the last word and goes on reading into nothing: closing with unread input would reset
+    /// the connection, and the peer could lose what it was told. A peer that does not close in time is cut off.
+    private func close(afterOutput: Bool) {
+        guard let context, !isEnding else { return }
+        isEnding = true
+        timer?.cancel()
+        timer = nil
+        guard afterOutput, let output = session.takeOutput() else {
+            context.close(promise: nil)
+            return
+        }
+        schedule(limits.lingerTimeout) { $0.context?.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(output)).assumeIsolated().whenComplete { _ in
+            guard let context = self.context else { return }
+            context.close(mode: .output).assumeIsolated().whenFailure { _ in self.context?.close(promise: nil) }
+        }
+        resumeReading()
+    }
+}

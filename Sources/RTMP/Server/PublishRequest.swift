@@ -1,0 +1,34 @@
+/// A peer that wants to publish.
+public struct PublishRequest: Sendable, Equatable {
+    /// The application path, without slashes at its ends and without a query; often `live`.
+    public var app: String
+    /// The stream name, which is the stream key; without a query.
+    public var name: String
+    /// The parameters of the address, the application and the name together; the name's come first.
+    public var query: [String: String]
+    /// `live`, `record` or `append`; `live` when the peer said nothing.
+    public var type: String
+    /// The peer's address without its port.
+    public var remoteAddress: String?
+    public var capabilities: EnhancedCapabilities
+    /// The whole address as the peer wrote it.
+    public var tcURL: String?
+
+    public init(
+        app: String,
+        name: String,
+        query: [String: String] = [:],
+        type: String = "live",
+        remoteAddress: String? = nil,
+        capabilities: EnhancedCapabilities = EnhancedCapabilities(),
+        tcURL: String? = nil
+    ) {
+        self.app = app
+        self.name = name
+        self.query = query
+        self.type = type
+        self.remoteAddress = remoteAddress
+        self.capabilities = capabilities
+        self.tcURL = tcURL
+    }
+}

@@ -1,0 +1,343 @@
+public import Media
+public import NIOCore
+
+/// The server's side of one RTMP connection, without I/O: bytes in, events and bytes out.
+///
+/// The driver appends what it reads, takes events until there are none, answers `publish` and `play`, and writes what
+/// `takeOutput` gives. While an answer is outstanding no further event comes.
+public struct ServerSession {
+    /// What the driver has to act on.
+    public enum Event: Sendable {
+        /// Answer with `acceptPublish` or `refuse`.
+        case publish(PublishRequest)
+        /// Answer with `acceptPlay` or `refuse`.
+        case play(PlayRequest)
+        /// The publisher's media.
+        case packet(MediaPacket)
+        /// The peer ended its stream; the connection stays, and may publish or play again.
+        case streamEnded
+        /// The peer was refused; write the output and close.
+        case refused(RTMPStatus)
+    }
+
+    /// What the connection is doing.
+    enum Phase: Equatable {
+        case handshake
+        case idle
+        case awaitingPublish
+        case awaitingPlay
+        case publishing
+        case playing
+        case ended
+    }
+
+    private(set) var phase = Phase.handshake
+    private(set) var connect: ConnectRequest?
+    private(set) var streamID = ViewerChunks.streamID
+    private(set) var writer = MessageWriter()
+    private var handshake = ServerHandshake()
+    private var handshakeInput = ByteBuffer()
+    private var decoder: ChunkDecoder
+    private var aggregate: AggregateReader?
+    private var clock = TimestampUnwrapper()
+    private var idleBytes = 0
+    private var received: UInt64 = 0
+    private var acknowledged: UInt64 = 0
+    private var window: UInt32
+    private var announcedPublish = false
+    private let limits: RTMPLimits
+    private let remoteAddress: String?
+
+    public init(limits: RTMPLimits = RTMPLimits(), remoteAddress: String? = nil) {
+        self.limits = limits
+        self.remoteAddress = remoteAddress
+        decoder = ChunkDecoder(limits: limits)
+        window = limits.acknowledgementWindow
+    }
+
+    /// Whether an answer to `publish` or `play` is outstanding.
+    public var isAwaitingAnswer: Bool { phase == .awaitingPublish || phase == .awaitingPlay }
+
+    /// Whether the handshake is over.
+    public var isShakenHands: Bool { phase != .handshake }
+
+    /// Whether the peer publishes or plays.
+    public var isActive: Bool { phase == .publishing || phase == .playing }
+
+    /// Whether the peer knows what to do with a request to reconnect.
+    public var canReconnect: Bool { connect?.capabilities.extensions.contains(.reconnect) ?? false }
+
+    // MARK: Bytes
+
+    /// Takes bytes from the peer.
+    ///
+    /// - Throws: A violation when a peer without a stream sends more than it is granted.
+    public mutating func receive(_ bytes: ByteBuffer) throws(RTMPViolation) {
+        guard phase != .ended else { return }
+        received &+= UInt64(bytes.readableBytes)
+        if phase == .handshake || phase == .idle {
+            idleBytes += bytes.readableBytes
+            guard idleBytes <= limits.preAuthBytes else { throw RTMPViolation("too much before publish or play") }
+        }
+        if phase == .handshake {
+            try shakeHands(bytes)
+        } else {
+            decoder.append(bytes)
+        }
+        if received - acknowledged >= UInt64(max(window / 2, 4096)), phase != .handshake {
+            acknowledged = received
+            writer.acknowledgement(UInt32(truncatingIfNeeded: received))
+        }
+    }
+
+    private mutating func shakeHands(_ bytes: ByteBuffer) throws(RTMPViolation) {
+        handshakeInput.writeImmutableBuffer(bytes)
+        var random = SystemRandomNumberGenerator()
+        try writer.withRawOutput { (output: inout ByteBuffer) throws(RTMPViolation) in
+            try handshake.advance(input: &handshakeInput, output: &output, random: &random)
+        }
+        if handshake.state == .done {
+            phase = .idle
+            decoder.append(handshakeInput)
+            handshakeInput = ByteBuffer()
+        }
+    }
+
+    /// What is to be written to the peer; nil when there is nothing.
+    public mutating func takeOutput() -> ByteBuffer? {
+        writer.take()
+    }
+
+    // MARK: Events
+
+    /// The next event; nil when more bytes, or an answer, are needed first.
+    ///
+    /// - Throws: A violation after which the connection cannot go on.
+    public mutating func next() throws(RTMPViolation) -> Event? {
+        while phase != .handshake, phase != .ended, !isAwaitingAnswer {
+            if let inner = aggregate?.next() {
+                if inner.type != MessageType.aggregate, let event = try handle(inner) { return event }
+                continue
+            }
+            aggregate = nil
+            guard let message = try decoder.next() else { return nil }
+            if let event = try handle(message) { return event }
+        }
+        return nil
+    }
+
+    private mutating func handle(_ message: RTMPMessage) throws(RTMPViolation) -> Event? {
+        switch message.type {
+        case MessageType.setChunkSize:
+            if let size = message.payload.number { try decoder.setChunkSize(size) }
+        case MessageType.abort:
+            if let id = message.payload.number { decoder.abort(chunkStream: Int(id)) }
+        case MessageType.windowAcknowledgementSize:
+            if let size = message.payload.number, size > 0 { window = min(size, limits.acknowledgementWindow) }
+        case MessageType.userControl:
+            handleControl(message.payload)
+        case MessageType.audio, MessageType.video, MessageType.data, MessageType.dataAMF3:
+            guard phase == .publishing, let packet = clock.packet(message) else { return nil }
+            return .packet(packet)
+        case MessageType.aggregate:
+            aggregate = AggregateReader(message)
+        case MessageType.command, MessageType.commandAMF3:
+            return try handle(Command(message, limits: limits), streamID: message.streamID)
+        default:
+            break
+        }
+        return nil
+    }
+
+    private mutating func handleControl(_ payload: ByteBuffer) {
+        var payload = payload
+        guard let event = payload.readInteger(as: UInt16.self).flatMap(MessageWriter.ControlEvent.init(rawValue:)),
+            event == .pingRequest, let time = payload.readInteger(as: UInt32.self)
+        else { return }
+        writer.event(.pingResponse, time)
+    }
+
+    // MARK: Commands
+
+    private mutating func handle(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
+        switch command.name {
+        case "connect":
+            return handleConnect(command)
+        case "createStream":
+            writer.command("_result", transaction: command.transaction, .null, .number(Double(ViewerChunks.streamID)))
+        case "getStreamLength":
+            writer.command("_result", transaction: command.transaction, .null, 0)
+        case "FCPublish":
+            announcedPublish = true
+            answer(command)
+        case "FCSubscribe":
+            answer(command)
+            writer.command("onFCSubscribe", transaction: 0, .null, RTMPStatus.playStart.object())
+        case "publish":
+            return try handlePublish(command, streamID: streamID)
+        case "play":
+            return try handlePlay(command, streamID: streamID)
+        case "FCUnpublish":
+            answer(command)
+            writer.command("onFCUnpublish", transaction: 0, .null, RTMPStatus.unpublishSuccess.object())
+            if phase == .publishing { return endStream() }
+        case "deleteStream", "closeStream":
+            if isActive { return endStream() }
+        case "_result", "_error", "onStatus":
+            break
+        default:
+            answer(command)
+        }
+        return nil
+    }
+
+    /// The empty answer that satisfies every call that is not implemented.
+    private mutating func answer(_ command: Command) {
+        guard command.transaction != 0 else { return }
+        writer.command("_result", transaction: command.transaction, .null, .null)
+    }
+
+    private mutating func handleConnect(_ command: Command) -> Event? {
+        let request = ConnectRequest(command.object ?? AMF0Object())
+        guard request.app.isAcceptable(limits: limits) else {
+            let status = RTMPStatus.connectRejected("The application name is not acceptable.")
+            writer.command("_error", transaction: command.transaction, .null, status.object())
+            phase = .ended
+            return .refused(status)
+        }
+        connect = request
+        writer.windowAcknowledgementSize(limits.acknowledgementWindow)
+        writer.peerBandwidth(limits.acknowledgementWindow)
+        // Before anything longer than 128 bytes: some encoders take the new size only for later messages.
+        writer.setChunkSize(ViewerChunks.chunkSize)
+        var properties: AMF0Object = ["fmsVer": "FMS/3,5,7,7009", "capabilities": 31, "mode": 1]
+        properties.entries += EnhancedCapabilities.ours
+        let encoding = AMF0Object.Entry(key: "objectEncoding", value: .number(request.objectEncoding))
+        writer.command(
+            "_result",
+            transaction: command.transaction,
+            .object(properties),
+            RTMPStatus.connectSuccess.object([encoding])
+        )
+        writer.command("onBWDone", transaction: 0, .null)
+        return nil
+    }
+
+    private mutating func handlePublish(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
+        guard let connect else { throw RTMPViolation("publish before connect") }
+        self.streamID = streamID == 0 ? ViewerChunks.streamID : streamID
+        guard phase == .idle else {
+            writer.status(.publishDenied("This connection is already in use."), streamID: self.streamID)
+            return nil
+        }
+        let target = connect.target(command.argument(0)?.string ?? "")
+        guard target.name.isAcceptable(limits: limits) else {
+            return refusal(.publishBadName("The stream name is not acceptable."))
+        }
+        phase = .awaitingPublish
+        return .publish(
+            PublishRequest(
+                app: target.app,
+                name: target.name.path,
+                query: target.query,
+                type: command.argument(1)?.string ?? "live",
+                remoteAddress: remoteAddress,
+                capabilities: connect.capabilities,
+                tcURL: connect.tcURL
+            )
+        )
+    }
+
+    private mutating func handlePlay(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
+        guard let connect else { throw RTMPViolation("play before connect") }
+        self.streamID = streamID == 0 ? ViewerChunks.streamID : streamID
+        guard phase == .idle else {
+            writer.status(.playFailed("This connection is already in use."), streamID: self.streamID)
+            return nil
+        }
+        let target = connect.target(command.argument(0)?.string ?? "")
+        guard target.name.isAcceptable(limits: limits) else {
+            return refusal(.playStreamNotFound("The stream name is not acceptable."))
+        }
+        phase = .awaitingPlay
+        return .play(
+            PlayRequest(
+                app: target.app,
+                name: target.name.path,
+                query: target.query,
+                remoteAddress: remoteAddress,
+                capabilities: connect.capabilities,
+                tcURL: connect.tcURL
+            )
+        )
+    }
+
+    private mutating func refusal(_ status: RTMPStatus) -> Event {
+        refuse(status)
+        return .refused(status)
+    }
+
+    private mutating func endStream() -> Event {
+        if phase == .publishing { writer.status(.unpublishSuccess, streamID: streamID) }
+        phase = .idle
+        idleBytes = 0
+        announcedPublish = false
+        aggregate = nil
+        clock = TimestampUnwrapper()
+        return .streamEnded
+    }
+
+    // MARK: Answers
+
+    /// Lets the peer publish.
+    public mutating func acceptPublish() {
+        guard phase == .awaitingPublish else { return }
+        phase = .publishing
+        if announcedPublish {
+            writer.command("onFCPublish", transaction: 0, .null, RTMPStatus.publishStart.object())
+        }
+        writer.event(.streamBegin, streamID)
+        writer.status(.publishStart, streamID: streamID)
+    }
+
+    /// Lets the peer play; media may follow at once.
+    ///
+    /// - Parameter sessionID: Goes into the status as `sid`, for a player that wants to know its own name.
+    public mutating func acceptPlay(sessionID: String? = nil) {
+        guard phase == .awaitingPlay else { return }
+        phase = .playing
+        // Media for viewers is chunked with this message stream in it, whatever stream the player asked on.
+        streamID = ViewerChunks.streamID
+        writer.event(.streamBegin, streamID)
+        writer.status(.playReset, streamID: streamID)
+        let sid = sessionID.map { [AMF0Object.Entry(key: "sid", value: .string($0))] } ?? []
+        writer.status(.playStart, streamID: streamID, properties: sid)
+        writer.data("|RtmpSampleAccess", .boolean(true), .boolean(true), streamID: streamID)
+        decoder.compact()
+    }
+
+    /// Says no, or that it is over; nothing more is taken from the peer.
+    public mutating func refuse(_ status: RTMPStatus) {
+        guard phase != .ended else { return }
+        if phase != .handshake {
+            if phase == .playing, !status.isError { writer.event(.streamEnd, streamID) }
+            writer.status(status, streamID: streamID)
+        }
+        phase = .ended
+        decoder = ChunkDecoder(limits: limits)
+    }
+
+    /// Asks the peer to connect again, when it knows how to.
+    public mutating func requestReconnect(_ reason: String) {
+        guard canReconnect, phase != .ended else { return }
+        writer.status(.reconnectRequest(reason), streamID: 0)
+    }
+
+    /// Asks for a sign of life.
+    ///
+    /// - Parameter milliseconds: Comes back in the answer.
+    public mutating func ping(milliseconds: Int64) {
+        guard phase != .ended, phase != .handshake else { return }
+        writer.event(.pingRequest, UInt32(truncatingIfNeeded: milliseconds))
+    }
+}
