@@ -1,0 +1,53 @@
+internal import Media
+
+/// The arithmetic of program time.
+///
+/// All of it is an integer count of 48 kHz samples. Milliseconds for RTMP are taken from the absolute count, never by
+/// adding rounded durations, so nothing accumulates. Milliseconds as `Double` are for estimates about hosts alone.
+enum ProgramTime {
+    static let sampleRate: Int64 = 48_000
+    /// Samples mixed at a time: 20 ms.
+    static let quantum = 960
+    /// Sound is mixed this many samples before its picture is due. An AAC frame is complete only 1024 + 1024 samples
+    /// after its timestamp, so without the lead every picture would wait about 40 ms for the sound beside it.
+    static let soundLead: Int64 = 1920
+
+    /// A program timestamp in milliseconds, rounded down.
+    static func milliseconds(ofSample sample: Int64) -> Int64 {
+        // Two steps, so that a counter of years does not overflow, and rounding is downwards on both sides of zero.
+        let (seconds, rest) = sample.quotientAndRemainder(dividingBy: sampleRate)
+        let product = rest * 1000
+        let floored = product >= 0 ? product / sampleRate : -((-product + sampleRate - 1) / sampleRate)
+        return seconds * 1000 + floored
+    }
+
+    /// A sample position as fractional milliseconds.
+    static func fractionalMilliseconds(ofSample sample: Int64) -> Double {
+        Double(sample) / 48
+    }
+}
+
+/// Where the program's sample counter sits on the monotonic clock.
+struct ProgramAnchor: Sendable {
+    let start: MonotonicTime
+    let firstSample: Int64
+
+    /// The moment at which `sample` begins.
+    func moment(ofSample sample: Int64) -> MonotonicTime {
+        let (seconds, rest) = (sample - firstSample).quotientAndRemainder(dividingBy: ProgramTime.sampleRate)
+        return MonotonicTime(
+            nanoseconds: start.nanoseconds + seconds * 1_000_000_000 + rest * 1_000_000_000 / ProgramTime.sampleRate
+        )
+    }
+
+    /// The sample that is current at `moment`, rounded down.
+    func sample(at moment: MonotonicTime) -> Int64 {
+        let (seconds, rest) = (moment.nanoseconds - start.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000_000)
+        return firstSample + seconds * ProgramTime.sampleRate + rest * ProgramTime.sampleRate / 1_000_000_000
+    }
+
+    /// `moment` as milliseconds of program time.
+    func milliseconds(at moment: MonotonicTime) -> Double {
+        Double(firstSample) / 48 + Double(moment.nanoseconds - start.nanoseconds) / 1e6
+    }
+}

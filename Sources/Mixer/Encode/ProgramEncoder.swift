@@ -1,0 +1,159 @@
+import Codecs
+import Media
+import NIOCore
+import Stage
+import Synchronization
+
+/// The program's two encoders and the one order of what comes out of them.
+///
+/// Timestamps out: whole milliseconds of program time, taken from the absolute picture and sample counters; they never
+/// decrease. Sound is numbered by what a player hears, so the encoder's priming and the limiter's look-ahead are taken
+/// off already. The sink is called on the thread that calls in here.
+///
+/// `@unchecked Sendable`: made on one thread and then used by the encoder's thread alone; what others may read is behind
+/// a lock or atomic.
+final class ProgramEncoder: @unchecked Sendable {
+    struct Counters: Sendable {
+        var encodeSeconds = 0.0
+        var soundSeconds = 0.0
+        var keyPictures: Int64 = 0
+        var bytes: Int64 = 0
+        var errors: Int64 = 0
+    }
+
+    private let frameRate: FrameRate
+    private let firstTimestamp: Int64
+    private let ring: CanvasRing
+    private let sink: @Sendable (MediaPacket) -> Void
+    private var video: VideoEncoder
+    private var audio: AudioEncoder
+    private var interleaver = Interleaver()
+    private var hasBegun = false
+    private let wantsKey = Atomic(false)
+    private let counters = Mutex(Counters())
+
+    /// Samples from an encoder's input to the end of the frame whose timestamp is the earliest that can still come.
+    private static let frameLength: Int64 = 1024
+
+    init(
+        _ configuration: ProgramConfiguration,
+        encoderOptions: String,
+        firstSample: Int64,
+        ring: CanvasRing,
+        sink: @escaping @Sendable (MediaPacket) -> Void
+    ) throws(CodecError) {
+        frameRate = configuration.frameRate
+        firstTimestamp = ProgramTime.milliseconds(ofSample: firstSample)
+        self.ring = ring
+        self.sink = sink
+        video = try VideoEncoder(
+            VideoEncoderConfiguration(
+                width: configuration.width,
+                height: configuration.height,
+                frameRateNumerator: configuration.frameRate.numerator,
+                frameRateDenominator: configuration.frameRate.denominator,
+                bitrate: configuration.videoBitrate * 1000,
+                preset: configuration.preset,
+                keyInterval: configuration.pictureGroupLength,
+                options: encoderOptions
+            )
+        )
+        audio = try AudioEncoder(AudioEncoderConfiguration(bitrate: configuration.audioBitrate * 1000))
+    }
+
+    /// Makes the next picture a key picture; any thread.
+    func requestKeyPicture() {
+        wantsKey.store(true, ordering: .relaxed)
+    }
+
+    func snapshot() -> Counters {
+        counters.withLock { $0 }
+    }
+
+    /// Both decoder configurations come first of all.
+    private func begin() {
+        guard !hasBegun else { return }
+        hasBegun = true
+        sink(.h264Configuration(video.configuration, timestamp: firstTimestamp))
+        sink(.aacConfiguration(audio.configuration, timestamp: firstTimestamp))
+    }
+
+    private func encodePicture(canvas: Int, index: Int64) {
+        begin()
+        let before = MonotonicSleep.threadSeconds()
+        let timestamp = ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index))
+        let forceKey = wantsKey.exchange(false, ordering: .relaxed)
+        var made: MediaPacket?
+        var failed = false
+        do {
+            try video.encode(ring.canvases[canvas], index: index, timestamp: timestamp, forceKey: forceKey) {
+                made = $0
+            }
+        } catch {
+            failed = true
+        }
+        ring.giveBack(canvas)
+        if let made { interleaver.append(made) }
+        interleaver.promisePictures(
+            from: ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index + 1))
+        )
+        let spent = MonotonicSleep.threadSeconds() - before
+        counters.withLock { counters in
+            counters.encodeSeconds += spent
+            counters.keyPictures += made?.isKeyPicture == true ? 1 : 0
+            counters.errors += failed ? 1 : 0
+        }
+        drain()
+    }
+
+    private func encodeSound(
+        left: UnsafePointer<Float>,
+        right: UnsafePointer<Float>,
+        count: Int,
+        firstSample: Int64
+    ) {
+        begin()
+        let before = MonotonicSleep.threadSeconds()
+        var failed = false
+        var interleaver = self.interleaver
+        do {
+            try audio.encode(left: left, right: right, count: count, firstSample: firstSample) { packet in
+                // The very first frame is the encoder's own priming and lies before the program's beginning.
+                if packet.timestamp >= firstTimestamp { interleaver.append(packet) }
+            }
+        } catch {
+            failed = true
+        }
+        self.interleaver = interleaver
+        let end = firstSample + Int64(count) - Int64(audio.priming) - Self.frameLength
+        self.interleaver.promiseSounds(from: ProgramTime.milliseconds(ofSample: end))
+        let spent = MonotonicSleep.threadSeconds() - before
+        counters.withLock { counters in
+            counters.soundSeconds += spent
+            counters.errors += failed ? 1 : 0
+        }
+        drain()
+    }
+
+    private func drain() {
+        var bytes: Int64 = 0
+        while let packet = interleaver.next() {
+            bytes += Int64(packet.body.readableBytes)
+            sink(packet)
+        }
+        if bytes > 0 { counters.withLock { $0.bytes += bytes } }
+    }
+}
+
+/// Without a queue in between: everything is encoded before the call returns.
+extension ProgramEncoder: ProgramOutput {
+    var pendingPictures: Int { 0 }
+
+    func takePicture(canvas: Int, index: Int64) {
+        encodePicture(canvas: canvas, index: index)
+    }
+
+    func takeSound(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
+        encodeSound(left: left, right: right, count: count, firstSample: firstSample)
+    }
+}

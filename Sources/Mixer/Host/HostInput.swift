@@ -1,0 +1,146 @@
+public import Media
+import Stage
+import Synchronization
+
+/// Where one host's packets enter the mixer, and where its decoded media wait for their turn.
+///
+/// Three threads meet here: `receive` on the caller's, decoding on the host's own, and the program's, which takes
+/// pictures and sound out. Two short locks keep them apart; none is held while anything is decoded.
+public final class HostInput: Sendable {
+    /// Milliseconds before its turn at which a packet is decoded. Until then it waits coded, which is small.
+    static let decodeLead = 200.0
+
+    /// The participant's sid.
+    public let id: String
+    let anchor: ProgramAnchor
+    let media = Mutex(DecodedMedia())
+
+    private let intake: Mutex<Intake>
+    private let isClosed = Atomic(false)
+
+    fileprivate struct Intake: Sendable {
+        var unifier = TimestampUnifier()
+        var timeline: HostTimeline
+        var inbox = PacketInbox()
+        var packets: Int64 = 0
+        var unsupported: Int64 = 0
+        var lastPicture: Int64 = 0
+        var lastSound: Int64 = 0
+        var newest: Int64?
+    }
+
+    init(id: String, anchor: ProgramAnchor, jitterTarget: Int) {
+        self.id = id
+        self.anchor = anchor
+        intake = Mutex(Intake(timeline: HostTimeline(target: Double(jitterTarget))))
+    }
+
+    /// Takes one packet in; returns at once.
+    ///
+    /// - Parameters:
+    ///   - packet: Its timestamp is the host's own clock and may begin anywhere and leap.
+    ///   - arrival: When it came from the network; never earlier than in the call before.
+    public func receive(_ packet: MediaPacket, arrival: MonotonicTime) {
+        guard !isClosed.load(ordering: .relaxed) else { return }
+        let arrived = anchor.milliseconds(at: arrival)
+        intake.withLock { $0.receive(packet, arrival: arrived) }
+    }
+
+    var hasEnded: Bool { isClosed.load(ordering: .relaxed) }
+
+    func close() {
+        isClosed.store(true, ordering: .relaxed)
+    }
+
+    /// Moves the host's offset on; the program's thread, once per quantum.
+    ///
+    /// - Parameter now: Program time in milliseconds.
+    /// - Returns: The offset (nil until settled) and what it gains per millisecond.
+    func advance(to now: Double) -> (offset: Double?, rate: Double) {
+        intake.withLock { intake in
+            intake.timeline.advance(to: now)
+            return (intake.timeline.offset, intake.timeline.rate)
+        }
+    }
+
+    /// The next packet whose turn to be decoded has come by `now` (program time in milliseconds).
+    func takeDue(at now: Double) -> MediaPacket? {
+        intake.withLock { $0.takeDue(at: now) }
+    }
+
+    /// Processor seconds of the host's decode thread.
+    var processor: MixerStatistics.Processor {
+        media.withLock { media in
+            var used = MixerStatistics.Processor()
+            used.decode = media.decodeSeconds
+            used.sound = media.soundSeconds
+            used.rest = max(media.threadSeconds - media.decodeSeconds - media.soundSeconds, 0)
+            return used
+        }
+    }
+
+    /// Everything known here; the program's thread adds what it knows.
+    func statistics(at now: Double) -> MixerStatistics.Host {
+        var host = MixerStatistics.Host()
+        host.id = id
+        intake.withLock { intake in
+            host.offset = intake.timeline.offset
+            host.driftPartsPerMillion = intake.timeline.driftPartsPerMillion
+            host.offsetSteps = Int64(intake.timeline.steps)
+            host.timestampLeaps = Int64(intake.unifier.leaps)
+            host.packets = intake.packets
+            host.unsupported = intake.unsupported
+            host.packetsDropped = intake.inbox.droppedPackets
+            host.groupsDropped = intake.inbox.droppedGroups
+            if let newest = intake.newest, let offset = intake.timeline.offset {
+                host.buffer = Double(newest) + offset - now
+            }
+        }
+        media.withLock { media in
+            host.pictures = media.pictureCount
+            host.picturesDropped = media.overflowed
+            host.decodeErrors = media.decodeErrors
+            host.decodeSeconds = media.decodeSeconds
+            host.soundSeconds = media.soundSeconds
+        }
+        return host
+    }
+}
+
+extension HostInput.Intake {
+    mutating func receive(_ packet: MediaPacket, arrival: Double) {
+        packets += 1
+        var packet = packet
+        switch packet.content {
+        case .videoConfiguration(.h264):
+            packet.timestamp = lastPicture
+        case .audioConfiguration(.aac):
+            packet.timestamp = lastSound
+        case .picture(.h264, _, _):
+            packet.timestamp = unifier.unify(packet.timestamp, kind: .picture, arrival: arrival)
+            lastPicture = packet.timestamp
+            timeline.observe(.picture, timestamp: packet.timestamp, arrival: arrival)
+        case .sound(.aac), .sound(.mp3):
+            packet.timestamp = unifier.unify(packet.timestamp, kind: .sound, arrival: arrival)
+            lastSound = packet.timestamp
+            timeline.observe(.sound, timestamp: packet.timestamp, arrival: arrival)
+        case .metadata, .videoEnd:
+            return
+        case .videoConfiguration, .audioConfiguration, .picture, .sound:
+            unsupported += 1
+            return
+        }
+        if !packet.isConfiguration { newest = max(newest ?? packet.timestamp, packet.timestamp) }
+        inbox.append(packet)
+    }
+
+    mutating func takeDue(at now: Double) -> MediaPacket? {
+        guard let offset = timeline.provisionalOffset else { return nil }
+        let border = now + HostInput.decodeLead - offset
+        let (picture, sound) = (inbox.nextPicture, inbox.nextSound)
+        // Sound first: it is cheap, and a gap in it is heard.
+        if let sound, Double(sound) <= border { return inbox.popSound() }
+        if let picture, Double(picture) <= border { return inbox.popPicture() }
+        return nil
+    }
+}

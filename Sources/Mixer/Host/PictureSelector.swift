@@ -1,0 +1,43 @@
+import Codecs
+
+/// Chooses which of a host's pictures a program picture shows: the one whose time is nearest, never waiting for it.
+///
+/// Half a picture's length is the border, and it gives way by a quarter in the direction last taken: else, when both
+/// rates are the same and the phases happen to meet, rounding would make pictures repeat and drop in turns.
+struct PictureSelector: Sendable {
+    private var bias = 0.0
+    private var spacing = 0.0
+    private(set) var dropped: Int64 = 0
+    private(set) var repeated: Int64 = 0
+
+    /// Takes what is due from `queue` and returns the newest of it; nil when nothing new is due.
+    ///
+    /// - Parameters:
+    ///   - hostTime: The program picture's beginning in the host's time, milliseconds.
+    ///   - interval: One program picture in milliseconds.
+    mutating func select(from queue: inout Fifo<Picture>, hostTime: Double, interval: Double) -> Picture? {
+        if let first = queue.first, let second = queue[1] {
+            let step = Double(second.presentationTimestamp - first.presentationTimestamp)
+            spacing = step > 0 ? step : spacing
+        }
+        let half = min(interval, spacing > 0 ? spacing : interval) / 2
+        let border = hostTime + half + bias * half / 2
+        var taken = 0
+        var newest: Picture?
+        while let next = queue.first, Double(next.presentationTimestamp) <= border {
+            newest = queue.popFirst()
+            taken += 1
+        }
+        switch taken {
+        case 0:
+            repeated += 1
+            bias = -1
+        case 1:
+            break
+        default:
+            dropped += Int64(taken - 1)
+            bias = 1
+        }
+        return newest
+    }
+}

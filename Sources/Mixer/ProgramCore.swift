@@ -1,0 +1,178 @@
+import Codecs
+import Media
+import Stage
+
+/// The program itself: asks its clock what is due, and makes that picture or that quantum of sound.
+///
+/// It neither waits nor sleeps nor decodes nor encodes; whoever drives it does. Owned by one thread.
+///
+/// The latency budget, from a host's packet in to the program's packet out, with the default configuration:
+/// 300 ms jitter target (arrival to turn; sound is taken 40 to 60 ms of it earlier, which is what lets it be encoded in
+/// time) + 0 to 33 ms to the next picture + about 2 ms to compose + about 9 ms to encode + 0 to 25 ms for the sound
+/// beside it, whose frames close every 21 ms. The limiter's 5 ms and the encoder's 21 ms of priming are in the sound's
+/// numbering and so do not come between picture and sound.
+final class ProgramCore {
+    /// More pictures than this on their way to the encoder, and the next one is left out.
+    static let mostPending = 2
+
+    private let configuration: ProgramConfiguration
+    private let ring: CanvasRing
+    private let output: any ProgramOutput
+    private let interval: Double
+    private var clock: ProgramClock
+    private var compositor: Compositor
+    private var scene = Scene()
+    private var revision = 0
+    private var hosts: [String: ProgramHost] = [:]
+    private var leaving: [ProgramHost] = []
+    private var limiter = Limiter()
+    private let sum = StereoBuffer(capacity: ProgramTime.quantum)
+    private let scratch = StereoBuffer(capacity: ProgramTime.quantum)
+    private var isFirstQuantum = true
+    private var hasComposed = false
+    private var statistics = MixerStatistics()
+    private var composeSeconds = 0.0
+    private var soundSeconds = 0.0
+
+    init(
+        _ configuration: ProgramConfiguration,
+        anchor: ProgramAnchor,
+        ring: CanvasRing,
+        output: any ProgramOutput
+    ) {
+        self.configuration = configuration
+        self.ring = ring
+        self.output = output
+        interval = 1000 / configuration.frameRate.perSecond
+        clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
+        compositor = Compositor(ring: ring)
+        compositor.apply(
+            TilePlan(scene: Scene(), width: configuration.width, height: configuration.height, revision: 0)
+        )
+    }
+
+    /// Puts `scene` into force for everything made from now on.
+    func apply(_ scene: Scene) {
+        if scene.tiles != self.scene.tiles {
+            let plan = TilePlan(
+                scene: scene,
+                width: configuration.width,
+                height: configuration.height,
+                revision: revision + 1
+            )
+            // New words or microphone states in the same places change nothing of what is painted.
+            if plan.places != compositor.places {
+                revision += 1
+                compositor.apply(plan)
+            }
+        }
+        self.scene = scene
+        for (id, host) in hosts { host.gain.target = scene.audible.contains(id) ? 1 : 0 }
+    }
+
+    /// Takes a host in; one of the same id leaves.
+    func add(_ input: HostInput) {
+        remove(input.id)
+        let host = ProgramHost(input)
+        host.gain.target = scene.audible.contains(input.id) ? 1 : 0
+        hosts[input.id] = host
+    }
+
+    /// Takes a host out; its sound fades in the next quantum, its tile shows the colour.
+    func remove(_ id: String) {
+        guard let host = hosts.removeValue(forKey: id) else { return }
+        host.isLeaving = true
+        host.gain.target = 0
+        leaving.append(host)
+    }
+
+    /// Makes one thing that is due at `now`.
+    ///
+    /// - Returns: When there is something to do again, if nothing is due at `now`.
+    func step(at now: MonotonicTime) -> MonotonicTime? {
+        switch clock.next(at: now) {
+        case .wait(let moment):
+            return moment
+        case .sound(let first):
+            let before = MonotonicSleep.threadSeconds()
+            mix(from: first)
+            soundSeconds += MonotonicSleep.threadSeconds() - before
+        case .picture(let index, let sample, let isLate):
+            let before = MonotonicSleep.threadSeconds()
+            makePicture(index, sample: sample, isLate: isLate)
+            composeSeconds += MonotonicSleep.threadSeconds() - before
+            let lateness = clock.anchor.milliseconds(at: now) - ProgramTime.fractionalMilliseconds(ofSample: sample)
+            statistics.largestLateness = max(statistics.largestLateness, lateness)
+        case .jump:
+            statistics.jumps += 1
+        }
+        return nil
+    }
+
+    /// The canvas of the newest picture.
+    var newestCanvas: Int { compositor.newest }
+
+    /// What the program's thread counted; the processor seconds are its compose and sound parts.
+    func snapshot(at now: MonotonicTime) -> MixerStatistics {
+        var result = statistics
+        let time = clock.anchor.milliseconds(at: now)
+        result.processor.compose = composeSeconds
+        result.processor.sound = soundSeconds
+        result.tilesDrawn = compositor.counters.drawn
+        result.tilesCopied = compositor.counters.copied
+        result.tilesKept = compositor.counters.kept
+        result.hosts = hosts.values.map { $0.statistics(at: time) }.sorted { $0.id < $1.id }
+        return result
+    }
+
+    private func mix(from first: Int64) {
+        let quantum = ProgramTime.quantum
+        let time = ProgramTime.fractionalMilliseconds(ofSample: first)
+        let now = ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead)
+        sum.clear(quantum)
+        for host in hosts.values {
+            host.addSound(to: sum, scratch: scratch, time: time, now: now)
+        }
+        if !leaving.isEmpty {
+            for host in leaving { host.addSound(to: sum, scratch: scratch, time: time, now: now) }
+            leaving.removeAll { $0.hasGone }
+        }
+        limiter.process(sum.left, sum.right, count: quantum)
+        // What comes out of the limiter went in one look-ahead before; at the very beginning that is nothing.
+        let skipped = isFirstQuantum ? Limiter.lookAhead : 0
+        isFirstQuantum = false
+        output.takeSound(
+            left: sum.left + skipped,
+            right: sum.right + skipped,
+            count: quantum - skipped,
+            firstSample: first - Int64(Limiter.lookAhead - skipped)
+        )
+    }
+
+    private func makePicture(_ index: Int64, sample: Int64, isLate: Bool) {
+        guard output.pendingPictures <= Self.mostPending else {
+            statistics.skippedPictures += 1
+            return
+        }
+        let time = ProgramTime.fractionalMilliseconds(ofSample: sample)
+        if isLate, hasComposed { return repeatPicture(index) }
+        for (place, content) in compositor.places.enumerated() {
+            let content = hosts[content.host]?.show(at: time, interval: interval) ?? .empty
+            compositor.show(content, at: place)
+        }
+        guard let canvas = compositor.compose() else { return repeatPicture(index) }
+        hasComposed = true
+        put(canvas, index)
+    }
+
+    private func repeatPicture(_ index: Int64) {
+        statistics.lateTicks += 1
+        put(compositor.newest, index)
+    }
+
+    private func put(_ canvas: Int, _ index: Int64) {
+        statistics.pictures += 1
+        ring.lend(canvas)
+        output.takePicture(canvas: canvas, index: index)
+    }
+}

@@ -1,0 +1,208 @@
+public import Codecs
+public import Media
+public import Stage
+import Synchronization
+
+/// Mixes many hosts into one program, in real time, on threads of its own.
+///
+/// One thread is the program: it sleeps to the next picture or quantum of sound, takes what each host has ready, and
+/// never waits for any. One thread encodes and calls the sink. One thread per host decodes. With no host on air the
+/// program goes on with background and silence. See `ProgramCore` for the latency budget.
+public final class ProgramMixer: Sendable {
+    private enum Change: Sendable {
+        case add(HostInput)
+        case remove(String)
+    }
+
+    private struct Control: Sendable {
+        var isStarted = false
+        var isStopped = false
+        var scene: Scene?
+        var changes: [Change] = []
+        var hosts: [String: HostInput] = [:]
+        var decoders: [String: DecodeThread] = [:]
+        var threads: [WorkerThread] = []
+        /// Processor time of hosts that have left.
+        var past = MixerStatistics.Processor()
+    }
+
+    /// What the program's own thread says about itself, twice a second.
+    private struct Report: Sendable {
+        var statistics = MixerStatistics()
+        var programSeconds = 0.0
+        var encoderSeconds = 0.0
+    }
+
+    private let configuration: ProgramConfiguration
+    private let anchor: ProgramAnchor
+    private let ring: CanvasRing
+    private let encoder: ProgramEncoder
+    private let queue = EncoderQueue()
+    private let control = Mutex(Control())
+    private let report = Mutex(Report())
+
+    /// Prepares a program; its time begins now, so `start` should follow at once.
+    ///
+    /// - Parameters:
+    ///   - firstSample: Where the 48 kHz counter begins that all timestamps come from: timestamp zero for 0. Another
+    ///     mixer takes a program over by beginning after the last one's end.
+    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons.
+    ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
+    ///     encoder's thread, and should return soon.
+    /// - Throws: `CodecError` when the codecs do not take the configuration.
+    public init(
+        configuration: ProgramConfiguration,
+        firstSample: Int64 = 0,
+        encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        sink: @escaping @Sendable (MediaPacket) -> Void
+    ) throws(CodecError) {
+        self.configuration = configuration
+        anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
+        ring = try CanvasRing(width: configuration.width, height: configuration.height)
+        encoder = try ProgramEncoder(
+            configuration,
+            encoderOptions: encoderOptions,
+            firstSample: firstSample,
+            ring: ring,
+            sink: sink
+        )
+    }
+
+    /// Starts the threads; the program is on from here until `stop`. A second call does nothing.
+    public func start() {
+        control.withLock { control in
+            guard !control.isStarted, !control.isStopped else { return }
+            control.isStarted = true
+            control.threads = [
+                WorkerThread(name: "program") { self.runProgram() },
+                WorkerThread(name: "encoder") { self.runEncoder() },
+            ]
+            for (id, input) in control.hosts { control.decoders[id] = DecodeThread(input) }
+        }
+    }
+
+    /// Ends the program; returns when all threads have, and no packet comes any more. Not to be called from the sink.
+    public func stop() {
+        let (threads, decoders) = control.withLock { control in
+            control.isStopped = true
+            defer {
+                control.threads = []
+                control.decoders = [:]
+            }
+            return (control.threads, Array(control.decoders.values))
+        }
+        for decoder in decoders { decoder.stop() }
+        threads.first?.join()
+        queue.close()
+        for thread in threads.dropFirst() { thread.join() }
+    }
+
+    /// Changes what is shown and heard, from the next picture on; any thread.
+    public func apply(_ scene: Scene) {
+        control.withLock { $0.scene = scene }
+    }
+
+    /// A host's way in; the same one when it has been added before. Any thread.
+    public func addHost(_ id: String) -> HostInput {
+        control.withLock { control in
+            if let known = control.hosts[id] { return known }
+            let input = HostInput(id: id, anchor: anchor, jitterTarget: configuration.jitterTarget)
+            control.hosts[id] = input
+            control.changes.append(.add(input))
+            if control.isStarted, !control.isStopped { control.decoders[id] = DecodeThread(input) }
+            return input
+        }
+    }
+
+    /// Takes a host out; what its input still gets is ignored. Any thread but the sink's.
+    public func removeHost(_ id: String) {
+        let decoder = control.withLock { control -> DecodeThread? in
+            guard let input = control.hosts.removeValue(forKey: id) else { return nil }
+            control.changes.append(.remove(id))
+            let used = input.processor
+            control.past.decode += used.decode
+            control.past.sound += used.sound
+            control.past.rest += used.rest
+            input.close()
+            return control.decoders.removeValue(forKey: id)
+        }
+        decoder?.stop()
+    }
+
+    /// Makes the next picture a key picture; any thread.
+    public func requestKeyPicture() {
+        encoder.requestKeyPicture()
+    }
+
+    /// How it is going; at most half a second old. Any thread.
+    public var statistics: MixerStatistics {
+        let (inputs, past) = control.withLock { (Array($0.hosts.values), $0.past) }
+        let report = report.withLock { $0 }
+        var result = report.statistics
+        let (program, encoding) = (result.processor, encoder.snapshot())
+        result.processor.decode = past.decode
+        result.processor.rest = past.rest + report.programSeconds - program.compose - program.sound
+        result.processor.rest += report.encoderSeconds - encoding.encodeSeconds - encoding.soundSeconds
+        result.processor.encode = encoding.encodeSeconds
+        result.processor.sound += past.sound + encoding.soundSeconds
+        for used in inputs.map(\.processor) {
+            result.processor.decode += used.decode
+            result.processor.sound += used.sound
+            result.processor.rest += used.rest
+        }
+        result.processor.rest = max(result.processor.rest, 0)
+        result.keyPictures = encoding.keyPictures
+        result.bytesOut = encoding.bytes
+        result.encodeErrors = encoding.errors
+        result.soundSamplesDropped = queue.droppedSamples
+        return result
+    }
+
+    private func runEncoder() {
+        queue.run(encoder) { seconds in
+            self.report.withLock { $0.encoderSeconds = seconds }
+        }
+    }
+
+    private func runProgram() {
+        let core = ProgramCore(configuration, anchor: anchor, ring: ring, output: queue)
+        var reportAt = MonotonicTime.now()
+        while !takeChanges(core) {
+            let now = MonotonicTime.now()
+            if now >= reportAt {
+                publish(core, now)
+                reportAt = now.advanced(milliseconds: 500)
+            }
+            if let moment = core.step(at: now) { MonotonicSleep.until(moment) }
+        }
+        publish(core, .now())
+    }
+
+    private func publish(_ core: ProgramCore, _ now: MonotonicTime) {
+        let snapshot = core.snapshot(at: now)
+        let seconds = MonotonicSleep.threadSeconds()
+        report.withLock { report in
+            report.statistics = snapshot
+            report.programSeconds = seconds
+        }
+    }
+
+    /// Gives the core what was asked for since the last step; returns whether to stop.
+    private func takeChanges(_ core: ProgramCore) -> Bool {
+        let (scene, changes, isStopped) = control.withLock { control in
+            defer {
+                control.scene = nil
+                if !control.changes.isEmpty { control.changes = [] }
+            }
+            return (control.scene, control.changes, control.isStopped)
+        }
+        for change in changes {
+            switch change {
+            case .add(let input): core.add(input)
+            case .remove(let id): core.remove(id)
+            }
+        }
+        if let scene { core.apply(scene) }
+        return isStopped
+    }
+}

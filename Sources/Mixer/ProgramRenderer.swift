@@ -1,0 +1,122 @@
+public import Codecs
+public import Media
+public import Stage
+
+/// The same program as `ProgramMixer` makes, driven by hand: no threads, no clock but the caller's, as fast as the
+/// processor goes.
+///
+/// Everything happens inside `advance(to:)`: packets whose turn has come are decoded, pictures and sound that are due
+/// are made and encoded, and the sink is called. Two runs with the same packets at the same times give the same program.
+/// Owned by one thread.
+public final class ProgramRenderer {
+    private let configuration: ProgramConfiguration
+    private let anchor: ProgramAnchor
+    private let encoder: ProgramEncoder
+    private let core: ProgramCore
+    private let ring: CanvasRing
+    private var inputs: [String: HostInput] = [:]
+    private var decoders: [String: InlineDecoder] = [:]
+    private var now: MonotonicTime
+    private var usedSeconds = 0.0
+
+    /// A decoder that can be kept in a dictionary.
+    private final class InlineDecoder {
+        var decoder = HostDecoder()
+    }
+
+    /// - Parameters:
+    ///   - start: The moment at which the program begins.
+    ///   - firstSample: Where its 48 kHz counter begins.
+    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons.
+    ///   - sink: Takes the program; called inside `advance(to:)`.
+    /// - Throws: `CodecError` when the codecs do not take the configuration.
+    public init(
+        configuration: ProgramConfiguration,
+        start: MonotonicTime = MonotonicTime(nanoseconds: 0),
+        firstSample: Int64 = 0,
+        encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        sink: @escaping @Sendable (MediaPacket) -> Void
+    ) throws(CodecError) {
+        self.configuration = configuration
+        anchor = ProgramAnchor(start: start, firstSample: firstSample)
+        ring = try CanvasRing(width: configuration.width, height: configuration.height)
+        encoder = try ProgramEncoder(
+            configuration,
+            encoderOptions: encoderOptions,
+            firstSample: firstSample,
+            ring: ring,
+            sink: sink
+        )
+        core = ProgramCore(configuration, anchor: anchor, ring: ring, output: encoder)
+        now = start
+    }
+
+    /// Changes what is shown and heard, from the next picture on.
+    public func apply(_ scene: Scene) {
+        core.apply(scene)
+    }
+
+    /// A host's way in; the same one when it has been added before.
+    public func addHost(_ id: String) -> HostInput {
+        if let known = inputs[id] { return known }
+        let input = HostInput(id: id, anchor: anchor, jitterTarget: configuration.jitterTarget)
+        inputs[id] = input
+        decoders[id] = InlineDecoder()
+        core.add(input)
+        return input
+    }
+
+    /// Takes a host out.
+    public func removeHost(_ id: String) {
+        inputs.removeValue(forKey: id)?.close()
+        decoders.removeValue(forKey: id)
+        core.remove(id)
+    }
+
+    /// Makes the next picture a key picture.
+    public func requestKeyPicture() {
+        encoder.requestKeyPicture()
+    }
+
+    /// Makes everything that is due up to `moment`, which should not be before the last one.
+    public func advance(to moment: MonotonicTime) {
+        let before = MonotonicSleep.threadSeconds()
+        while now <= moment {
+            decode()
+            guard let next = core.step(at: now) else { continue }
+            guard next <= moment else { break }
+            now = next
+        }
+        now = max(now, moment)
+        usedSeconds += MonotonicSleep.threadSeconds() - before
+    }
+
+    /// How it is going.
+    public var statistics: MixerStatistics {
+        var result = core.snapshot(at: now)
+        let encoding = encoder.snapshot()
+        result.processor.decode = result.hosts.reduce(0) { $0 + $1.decodeSeconds }
+        result.processor.sound += encoding.soundSeconds + result.hosts.reduce(0) { $0 + $1.soundSeconds }
+        // Without a queue in between, the encoders run inside the core's own steps.
+        result.processor.sound -= encoding.soundSeconds
+        result.processor.compose -= encoding.encodeSeconds
+        result.processor.encode = encoding.encodeSeconds
+        result.processor.rest = 0
+        result.processor.rest = max(usedSeconds - result.processor.total, 0)
+        result.keyPictures = encoding.keyPictures
+        result.bytesOut = encoding.bytes
+        result.encodeErrors = encoding.errors
+        return result
+    }
+
+    /// The canvas of the newest picture, to look at between calls.
+    var newestCanvas: Canvas { ring.canvases[core.newestCanvas] }
+
+    private func decode() {
+        let time = anchor.milliseconds(at: now)
+        for (id, input) in inputs {
+            guard let inline = decoders[id] else { continue }
+            while let packet = input.takeDue(at: time) { inline.decoder.decode(packet, into: input.media) }
+        }
+    }
+}

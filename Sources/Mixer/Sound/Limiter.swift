@@ -1,0 +1,131 @@
+/// A stereo peak limiter that sees 5 ms ahead.
+///
+/// Out comes what went in 240 samples before, never above the ceiling of -1 dBFS: the gain a sample needs is held as a
+/// minimum over the look-ahead, released with 80 ms, and then averaged over the look-ahead, so it has arrived smoothly
+/// where the peak is. Not-a-number becomes silence. As long as nothing is loud it only delays.
+struct Limiter: ~Copyable, Sendable {
+    /// Samples of delay.
+    static let lookAhead = 240
+    /// -1 dBFS.
+    static let ceiling: Float = 0.891_250_94
+    private static let window = lookAhead + 1
+    private static let release: Float = 1 / (0.08 * 48_000)
+    private static let ringSize = 256
+
+    /// The last `lookAhead` samples in front of the present quantum.
+    private let delay = StereoBuffer(capacity: lookAhead + ProgramTime.quantum)
+    /// Gains of the last `window` samples, circular.
+    private let gains = StereoBuffer(capacity: ringSize)
+    /// Candidates for the sliding minimum: their gain and position, circular.
+    private let candidates = StereoBuffer(capacity: ringSize)
+    private var positions = [Int64](repeating: 0, count: ringSize)
+    private var candidateHead = 0
+    private var candidateCount = 0
+    private var position: Int64 = 0
+    private var held: Float = 1
+    private var sum = Double(window)
+    /// Samples since the gain was last below one, at most `window`.
+    private var idle = window
+    /// The least gain of the last quantum, for the statistics.
+    private(set) var leastGain: Float = 1
+
+    init() {
+        gains.left.update(repeating: 1, count: Self.ringSize)
+    }
+
+    /// Limits `count` samples (at most a quantum) in place.
+    mutating func process(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, count: Int) {
+        let loudest = Self.clean(left, right, count: count)
+        delay(left, right, count: count, limiting: loudest > Self.ceiling || idle < Self.window)
+    }
+
+    /// Replaces what is not a number by silence and returns the peak.
+    private static func clean(
+        _ left: UnsafeMutablePointer<Float>,
+        _ right: UnsafeMutablePointer<Float>,
+        count: Int
+    ) -> Float {
+        var peak: Float = 0
+        var isFinite = true
+        for index in 0..<count {
+            let (loudLeft, loudRight) = (abs(left[index]), abs(right[index]))
+            // A comparison with NaN is false either way.
+            isFinite = isFinite && loudLeft < 1e6 && loudRight < 1e6
+            peak = loudLeft > peak ? loudLeft : peak
+            peak = loudRight > peak ? loudRight : peak
+        }
+        guard !isFinite else { return peak }
+        peak = 0
+        for index in 0..<count {
+            if !(abs(left[index]) < 1e6) { left[index] = 0 }
+            if !(abs(right[index]) < 1e6) { right[index] = 0 }
+            peak = max(peak, abs(left[index]), abs(right[index]))
+        }
+        return peak
+    }
+
+    private mutating func delay(
+        _ left: UnsafeMutablePointer<Float>,
+        _ right: UnsafeMutablePointer<Float>,
+        count: Int,
+        limiting: Bool
+    ) {
+        let ahead = Self.lookAhead
+        (delay.left + ahead).update(from: left, count: count)
+        (delay.right + ahead).update(from: right, count: count)
+        leastGain = 1
+        if limiting {
+            for index in 0..<count {
+                let peak = max(abs(left[index]), abs(right[index]))
+                let gain = nextGain(needed: peak > Self.ceiling ? Self.ceiling / peak : 1)
+                leastGain = min(leastGain, gain)
+                left[index] = Self.clamp(delay.left[index] * gain)
+                right[index] = Self.clamp(delay.right[index] * gain)
+            }
+        } else {
+            position += Int64(count)
+            // Gains from before the window must not be taken for those that leave it later.
+            gains.left.update(repeating: 1, count: Self.ringSize)
+            left.update(from: delay.left, count: count)
+            right.update(from: delay.right, count: count)
+        }
+        delay.left.update(from: delay.left + count, count: ahead)
+        delay.right.update(from: delay.right + count, count: ahead)
+    }
+
+    private mutating func nextGain(needed: Float) -> Float {
+        let mask = Self.ringSize - 1
+        // Sliding minimum: a candidate that is not smaller than the newcomer will never be the minimum again.
+        while candidateCount > 0, candidates.left[(candidateHead + candidateCount - 1) & mask] >= needed {
+            candidateCount -= 1
+        }
+        let slot = (candidateHead + candidateCount) & mask
+        candidates.left[slot] = needed
+        positions[slot] = position
+        candidateCount += 1
+        while positions[candidateHead] <= position - Int64(Self.window) {
+            candidateHead = (candidateHead + 1) & mask
+            candidateCount -= 1
+        }
+        let minimum = candidates.left[candidateHead]
+        held = min(minimum, held + (1 - held) * Self.release)
+        if held > 0.9999, minimum == 1 { held = 1 }
+
+        let index = Int(position & Int64(mask))
+        let leaving = Int((position - Int64(Self.window)) & Int64(mask))
+        sum += Double(held) - Double(gains.left[leaving])
+        gains.left[index] = held
+        position += 1
+        idle = held < 1 ? 0 : idle + 1
+        if idle >= Self.window {
+            idle = Self.window
+            sum = Double(Self.window)
+            return 1
+        }
+        return min(Float(sum / Double(Self.window)), 1)
+    }
+
+    private static func clamp(_ sample: Float) -> Float {
+        min(max(sample, -ceiling), ceiling)
+    }
+}
