@@ -1,22 +1,18 @@
-/// The answer of `GET /v1/viewership`: all live rooms and their sum.
+/// The answer of `GET /v1/viewership`: all live rooms and their sum, of one moment.
 public struct ViewershipTotalsResource: Codable, Sendable, Hashable {
-    /// All rooms together.
-    public var total: ViewershipSumResource
-    /// By name.
+    /// All rooms together; its `room` is empty, and its peak is of the sum.
+    public var total: ViewershipResource
+    /// The fullest first.
     public var rooms: [ViewershipResource]
-    /// The moment the numbers are of.
-    public var asOf: Timestamp
 
     /// Makes an answer.
-    public init(total: ViewershipSumResource, rooms: [ViewershipResource], asOf: Timestamp) {
+    public init(total: ViewershipResource, rooms: [ViewershipResource]) {
         self.total = total
         self.rooms = rooms
-        self.asOf = asOf
     }
 
     private enum CodingKeys: String, CodingKey {
         case total
         case rooms
-        case asOf = "as_of"
     }
 }

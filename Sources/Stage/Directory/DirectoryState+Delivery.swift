@@ -17,6 +17,15 @@ extension DirectoryState {
             isDelivering = false
             return nil
         }
-        return (event, observers.map(\.body), readers[event.roomSID] ?? [:])
+        // Heartbeats are the readers' alone.
+        let observers = event.payload == .heartbeat ? [] : observers.map(\.body)
+        return (event, observers, readers[event.roomSID] ?? [:])
+    }
+
+    mutating func queueHeartbeats(at now: Double) {
+        for sid in readers.keys.sorted() {
+            guard let room = rooms[sid] else { continue }
+            outbox.append(room.event(.heartbeat, at: now))
+        }
     }
 }

@@ -96,6 +96,8 @@ struct DirectoryState: Sendable {
 
     // MARK: Readers
 
+    var readerCount: Int { readers.values.reduce(0) { $0 + $1.count } }
+
     mutating func open(_ reader: EventReader) -> UInt64 {
         let id = makeID()
         readers[reader.roomSID, default: [:]][id] = reader

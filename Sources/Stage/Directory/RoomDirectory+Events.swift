@@ -23,22 +23,34 @@ extension RoomDirectory {
     /// with `session.disconnected` if somebody took the identity); and, when its reader is too slow, with
     /// `session.disconnected`.
     ///
-    /// - Throws: 53106 for a room that is unknown or has ended, 53204 for an unknown participant.
+    /// - Throws: 53106 for a room that is unknown or has ended, 53204 for an unknown participant, 53006 when too many
+    ///   streams are open.
     public func events(
         room: String,
         after: UInt64?,
         participant: String? = nil
     ) throws(StageError) -> AsyncStream<StageEvent> {
+        try subscribe(room: room, after: after, participant: participant).events
+    }
+
+    /// As `events`, for a reader that wants to be able to end the stream from elsewhere.
+    public func subscribe(
+        room: String,
+        after: UInt64?,
+        participant: String? = nil
+    ) throws(StageError) -> EventSubscription {
         let now = clock.now
         return try state.withLock { (state) throws(StageError) in
             let found = try state.room(room)
             guard found.status == .inProgress else { throw .roomNotFound }
+            guard state.readerCount < state.settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
             var participantSID: String?
             if let participant {
                 guard let index = found.index(of: participant) else { throw .participantNotFound }
                 participantSID = found.participants[index].sid
             }
-            let replayed = after.flatMap { found.ring.events(after: $0) } ?? [found.snapshot(at: now)]
+            let replayed =
+                after.flatMap { found.ring.events(after: $0) } ?? [found.event(.snapshot(found.view), at: now)]
             // Beside what is replayed: the waiting events, the last one that finds no place, and the last word.
             let limit = replayed.count + state.settings.waitingEvents + 2
             let (stream, continuation) = AsyncStream.makeStream(
@@ -59,13 +71,19 @@ extension RoomDirectory {
             continuation.onTermination = { [weak self] _ in
                 self?.state.withLock { $0.closeReaders([id], roomSID: sid) }
             }
-            return stream
+            return EventSubscription(events: stream, continuation: continuation)
         }
     }
 
     /// Readers with an open stream, over all rooms.
     public var readerCount: Int {
-        state.withLock { $0.readers.values.reduce(0) { $0 + $1.count } }
+        state.withLock { $0.readerCount }
+    }
+
+    /// Gives every reader a `heartbeat`, so that it knows a quiet room from a dead connection.
+    public func beat() {
+        state.withLock { $0.queueHeartbeats(at: clock.now) }
+        deliver()
     }
 
     /// Tells those who follow a room how its livestream is doing.
@@ -111,7 +129,8 @@ extension Room {
         emit(payload, at: now)
     }
 
-    fileprivate func snapshot(at now: Double) -> StageEvent {
-        StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: .snapshot(view), at: now)
+    /// Something for readers that is not a change: it carries the latest revision.
+    func event(_ payload: StageEvent.Payload, at now: Double) -> StageEvent {
+        StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
     }
 }

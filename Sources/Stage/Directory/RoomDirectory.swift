@@ -6,6 +6,9 @@ import Synchronization
 /// Every call returns at once and may come from an event loop, a thread or async code. The rules are in `Room`; this is
 /// the lock around them, and the order in which their events reach everybody.
 public final class RoomDirectory: Sendable {
+    /// Seconds between two heartbeats.
+    public static let heartbeatInterval = 5
+
     let state: Mutex<DirectoryState>
     let clock: StageClock
 
@@ -84,10 +87,13 @@ public final class RoomDirectory: Sendable {
         deliver()
     }
 
-    /// Sweeps once a second until the task is cancelled.
+    /// Sweeps once a second, and gives readers a heartbeat every five, until the task is cancelled.
     public func run() async {
+        var seconds = 0
         while !Task.isCancelled {
             sweep()
+            if seconds % Self.heartbeatInterval == 0 { beat() }
+            seconds += 1
             do {
                 try await Task.sleep(for: .seconds(1))
             } catch {

@@ -11,7 +11,7 @@ struct EventReader: Sendable {
     ///
     /// - Returns: Whether the reader stays.
     func offer(_ event: StageEvent) -> Bool {
-        guard event.revision > knownRevision else { return true }
+        guard event.revision > knownRevision || event.payload == .heartbeat else { return true }
         switch continuation.yield(event) {
         case .enqueued(let remaining) where remaining > 1:
             return endsWith(event) ? finish() : true

@@ -19,6 +19,7 @@ public struct StageEvent: Sendable, Equatable {
         case livestreamStateChanged = "livestream.state_changed"
         case livestreamOutputUpdated = "livestream.output_updated"
         case sessionDisconnected = "session.disconnected"
+        case heartbeat
     }
 
     /// What an event brings along.
@@ -43,13 +44,15 @@ public struct StageEvent: Sendable, Equatable {
         case livestreamOutputUpdated(OutputStatus)
         /// The last event of a reader that is shut out.
         case sessionDisconnected(StageError)
+        /// Nothing happened; says to readers that the stream lives. It has no revision of its own.
+        case heartbeat
     }
 
     /// The room.
     public var roomSID: String
     /// The room's unique name.
     public var roomName: String
-    /// Rises with every event of the room; a snapshot carries the revision it shows.
+    /// Rises with every event of the room; a snapshot, a heartbeat and a last word carry the latest.
     public var revision: UInt64
     /// What happened.
     public var payload: Payload
@@ -76,6 +79,7 @@ public struct StageEvent: Sendable, Equatable {
         case .livestreamStateChanged: .livestreamStateChanged
         case .livestreamOutputUpdated: .livestreamOutputUpdated
         case .sessionDisconnected: .sessionDisconnected
+        case .heartbeat: .heartbeat
         }
     }
 }

@@ -9,16 +9,21 @@ public struct StageSettings: Sendable, Equatable {
     /// Events that may wait for a slow reader before it is cut off.
     public var waitingEvents: Int
 
+    /// Open event streams over all rooms; one more is answered with 53006.
+    public var maximumReaders: Int
+
     /// Makes the limits; what is not named has its default.
     public init(
         maximumRooms: Int = 200,
         keptEndedRooms: Int = 100,
         replayedEvents: Int = 1024,
-        waitingEvents: Int = 256
+        waitingEvents: Int = 256,
+        maximumReaders: Int = 4000
     ) {
         self.maximumRooms = maximumRooms
         self.keptEndedRooms = keptEndedRooms
         self.replayedEvents = replayedEvents
         self.waitingEvents = waitingEvents
+        self.maximumReaders = maximumReaders
     }
 }

@@ -1,0 +1,11 @@
+/// What kind of bearer a token is for.
+public enum AccessRole: String, Sendable, Hashable, Codable {
+    /// Runs the gateway: every room, every action.
+    case `operator`
+    /// A person in one room.
+    case participant
+    /// The mixer process of one room: follows it, plays its hosts, publishes its program.
+    case mixer
+    /// Reads rooms and numbers, changes nothing, and is never counted.
+    case monitor
+}

@@ -1,0 +1,39 @@
+import Foundation
+import GatewayModel
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Stage
+
+extension Request {
+    /// The largest body that is read, in bytes.
+    static let largestBody = 64 * 1024
+
+    /// The bearer token (RFC 6750 section 2.1); nil without one. Never taken from the address, which ends up in logs.
+    var bearerToken: String? {
+        guard let field = headers[.authorization] else { return nil }
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return parts[1].trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Reads the body as JSON.
+    ///
+    /// - Throws: 53004 that names the field at fault, with status 413 for a body over the limit.
+    func decode<Value: Decodable>(_ type: Value.Type) async throws -> Value {
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.largestBody {
+            throw StageError.bodyTooLarge
+        }
+        let buffer: ByteBuffer
+        do {
+            buffer = try await body.collect(upTo: Self.largestBody)
+        } catch is NIOTooManyBytesError {
+            throw StageError.bodyTooLarge
+        }
+        do {
+            return try WireJSON.decode(type, from: Data(buffer.readableBytesView))
+        } catch {
+            throw StageError.malformed(error.sentence)
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import GatewayModel
+import Hummingbird
+import Stage
+
+extension ControlRoutes {
+    func addViewership(to api: RouterGroup<BasicRequestContext>) {
+        api.get("rooms/:room/viewership") { request, context in
+            let claims = try await authenticate(request)
+            let room = try room(context, for: claims)
+            try claims.requireFigures(of: room)
+            return try Reply.json(ViewershipResource(viewership.report(room: room.name)))
+        }
+
+        api.get("viewership") { request, _ in
+            try await authenticate(request).requireOversight()
+            return try Reply.json(ViewershipTotalsResource(viewership.totals()))
+        }
+    }
+}

@@ -1,0 +1,11 @@
+public import Viewership
+
+/// Who counts the audience, as the control API sees it.
+public protocol ViewershipReporting: Sendable {
+    /// The figures of one room; zeros for a room that nobody has watched.
+    func report(room: String) -> RoomViewership
+    /// The figures of all rooms that are on, and their sum, of one moment.
+    func totals() -> ViewershipTotals
+}
+
+extension ViewershipLedger: ViewershipReporting {}

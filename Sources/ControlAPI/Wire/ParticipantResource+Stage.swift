@@ -1,0 +1,53 @@
+import GatewayModel
+import Stage
+
+extension ParticipantResource {
+    init(_ participant: ParticipantView) {
+        self.init(
+            sid: participant.sid,
+            identity: participant.identity,
+            displayName: participant.displayName,
+            mode: participant.mode.rawValue,
+            status: participant.status.rawValue,
+            isMicOn: participant.isMicOn,
+            isCameraOn: participant.isCameraOn,
+            isScreenSharing: participant.isScreenSharing,
+            position: participant.position,
+            tracks: participant.tracks.map { TrackResource($0) },
+            joinedAt: Timestamp(participant.joinedAt),
+            revision: participant.revision
+        )
+    }
+}
+
+extension TrackResource {
+    init(_ track: Track) {
+        self.init(
+            sid: track.sid,
+            name: track.name.rawValue,
+            kind: track.name.kind.rawValue,
+            // A track that is not published is not there.
+            published: true,
+            subscribed: track.isSubscribed,
+            enabled: track.isEnabled,
+            mediaState: track.mediaState.rawValue,
+            width: track.width,
+            height: track.height,
+            fps: track.frameRate,
+            codec: track.codec
+        )
+    }
+}
+
+extension IngestResource {
+    init?(_ credentials: HostCredentials?, addresses: PlaybackAddresses) {
+        guard let credentials else { return nil }
+        self.init(
+            rtmp: RTMPIngestResource(
+                url: addresses.ingest,
+                streamKey: credentials.streamKey,
+                screenStreamKey: credentials.screenStreamKey
+            )
+        )
+    }
+}

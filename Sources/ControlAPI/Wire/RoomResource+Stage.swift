@@ -1,0 +1,85 @@
+import GatewayModel
+import Stage
+
+extension RoomResource {
+    /// - Parameter anonymous: Players that belong to no signalled participant.
+    init(_ room: RoomView, anonymous: Int, addresses: PlaybackAddresses) {
+        let base = "rooms/\(room.name)"
+        self.init(
+            sid: room.sid,
+            uniqueName: room.name,
+            status: room.status.rawValue,
+            maxParticipants: room.settings.maximumParticipants,
+            maxHosts: room.settings.maximumHosts,
+            emptyRoomTimeout: room.settings.emptyTimeout,
+            unusedRoomTimeout: room.settings.unusedTimeout,
+            counts: CountsResource(room.counts, anonymous: anonymous),
+            layout: LayoutSettingsResource(room.settings.layout),
+            program: ProgramResource(room.settings.program),
+            playback: PlaybackResource(room: room.name, addresses: addresses),
+            revision: room.revision,
+            dateCreated: Timestamp(room.createdAt),
+            dateUpdated: Timestamp(room.updatedAt),
+            endTime: room.endedAt.map { Timestamp($0) },
+            links: [
+                "self": addresses.api(base),
+                "participants": addresses.api("\(base)/participants"),
+                "layout": addresses.api("\(base)/layout"),
+                "events": addresses.api("\(base)/events"),
+                "egress": addresses.api("\(base)/egress"),
+                "viewership": addresses.api("\(base)/viewership"),
+            ]
+        )
+    }
+}
+
+extension CountsResource {
+    init(_ counts: RoomCounts, anonymous: Int) {
+        self.init(
+            hosts: counts.hosts,
+            audience: counts.receiveOnly + anonymous,
+            anonymous: anonymous,
+            signallingOnly: counts.signallingOnly,
+            participants: counts.participants
+        )
+    }
+}
+
+extension PlaybackResource {
+    init(room: String, addresses: PlaybackAddresses) {
+        self.init(hlsURL: addresses.hls(room), rtmpURL: addresses.rtmp(room), flvURL: addresses.flv(room))
+    }
+}
+
+extension LayoutSettingsResource {
+    init(_ settings: LayoutSettings) {
+        self.init(type: settings.kind.rawValue, gridSize: settings.gridSize)
+    }
+}
+
+extension ProgramResource {
+    init(_ program: ProgramConfiguration) {
+        self.init(
+            width: program.width,
+            height: program.height,
+            fps: Rate(program.frameRate),
+            videoBitrate: program.videoBitrate,
+            audioBitrate: program.audioBitrate,
+            preset: program.preset,
+            keyInterval: program.keyInterval,
+            jitterTarget: program.jitterTarget
+        )
+    }
+}
+
+extension Rate {
+    /// The rate as people write it, if it is one of the usual ones, else the exact fraction.
+    init(_ rate: FrameRate) {
+        if rate.numerator % rate.denominator == 0 {
+            self.init(String(rate.numerator / rate.denominator))
+        } else {
+            let usual = ["23.976", "29.97", "59.94"].first { FrameRate($0) == rate }
+            self.init(usual ?? "\(rate.numerator)/\(rate.denominator)")
+        }
+    }
+}

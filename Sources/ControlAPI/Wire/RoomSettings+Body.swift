@@ -1,0 +1,51 @@
+import GatewayModel
+import Stage
+
+extension RoomSettings {
+    /// Reads a request; what it leaves out has its default. Ranges are checked by `validate()`.
+    init(_ body: CreateRoomBody) throws(StageError) {
+        let usual = RoomSettings(name: body.uniqueName)
+        self.init(
+            name: body.uniqueName,
+            maximumParticipants: body.maxParticipants ?? usual.maximumParticipants,
+            maximumHosts: body.maxHosts ?? usual.maximumHosts,
+            emptyTimeout: body.emptyRoomTimeout ?? usual.emptyTimeout,
+            unusedTimeout: body.unusedRoomTimeout ?? usual.unusedTimeout,
+            layout: try body.layout.map { (layout) throws(StageError) in try LayoutSettings(layout) } ?? usual.layout,
+            program: try body.program.map { (program) throws(StageError) in try ProgramConfiguration(program) }
+                ?? usual.program
+        )
+    }
+}
+
+extension LayoutSettings {
+    init(_ resource: LayoutSettingsResource) throws(StageError) {
+        let usual = LayoutSettings()
+        guard let kind = resource.type.map({ Kind(rawValue: $0) }) ?? usual.kind else {
+            throw .invalidParameter("layout.type", "must be GRID")
+        }
+        self.init(kind: kind, gridSize: resource.gridSize ?? usual.gridSize)
+    }
+}
+
+extension ProgramConfiguration {
+    init(_ resource: ProgramResource) throws(StageError) {
+        let usual = ProgramConfiguration()
+        guard let rate = resource.fps.map({ FrameRate($0.text) }) ?? usual.frameRate else {
+            throw .invalidParameter(
+                "program.fps",
+                "must be a rate between 1 and 60, such as 30, 29.97 or \"30000/1001\""
+            )
+        }
+        self.init(
+            width: resource.width ?? usual.width,
+            height: resource.height ?? usual.height,
+            frameRate: rate,
+            videoBitrate: resource.videoBitrate ?? usual.videoBitrate,
+            audioBitrate: resource.audioBitrate ?? usual.audioBitrate,
+            preset: resource.preset ?? usual.preset,
+            keyInterval: resource.keyInterval ?? usual.keyInterval,
+            jitterTarget: resource.jitterTarget ?? usual.jitterTarget
+        )
+    }
+}
