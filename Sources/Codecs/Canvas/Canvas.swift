@@ -6,7 +6,9 @@ import CYUV
 /// `@unchecked Sendable`: the planes are written without a lock. A canvas belongs to one thread at a time; the mixer's
 /// thread fills it and hands it over to the encoder's through a queue, which orders the accesses.
 public final class Canvas: @unchecked Sendable {
+    /// Pixels, even.
     public let width: Int
+    /// Pixels, even.
     public let height: Int
 
     // An encoder takes a reference for as long as it reads; see `VideoEncoder.encode`.
@@ -146,7 +148,12 @@ public final class Canvas: @unchecked Sendable {
         )
     }
 
-    private static func copyPlane(_ source: PicturePlanes.Plane, _ target: PicturePlanes.Plane, _ width: Int, _ height: Int) {
+    private static func copyPlane(
+        _ source: PicturePlanes.Plane,
+        _ target: PicturePlanes.Plane,
+        _ width: Int,
+        _ height: Int
+    ) {
         CopyPlane(source.start, Int32(source.stride), target.start, Int32(target.stride), Int32(width), Int32(height))
     }
 }

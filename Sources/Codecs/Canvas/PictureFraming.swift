@@ -71,7 +71,9 @@ struct PictureFraming: Equatable {
     private static func fastCrop(within crop: Crop, width: Int, height: Int, _ rectangle: PixelRectangle) -> Crop? {
         for (source, target) in fastRatios {
             // Chroma has to shrink by the same exact ratio.
-            guard rectangle.width / 2 * source % target == 0, rectangle.height / 2 * source % target == 0 else { continue }
+            guard rectangle.width / 2 * source % target == 0, rectangle.height / 2 * source % target == 0 else {
+                continue
+            }
             let fastWidth = rectangle.width * source / target
             let fastHeight = rectangle.height * source / target
             guard fastWidth <= width, fastHeight <= height else { continue }

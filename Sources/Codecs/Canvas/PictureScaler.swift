@@ -24,14 +24,22 @@ struct PictureScaler: ~Copyable {
     ) throws(CodecError) {
         var (source, width, height) = (source, width, height)
         var step = 0
-        while !Self.isFast(width, targetWidth, height, targetHeight), width > 2 * targetWidth, height > 2 * targetHeight,
+        while !Self.isFast(width, targetWidth, height, targetHeight), width > 2 * targetWidth,
+            height > 2 * targetHeight,
             min(width, height) >= Self.smallestHalved
         {
             // Multiples of four, so that chroma halves exactly too.
             let (halfWidth, halfHeight) = ((width & ~3) / 2, (height & ~3) / 2)
             let half = try scratch.planes(step: step, width: halfWidth, height: halfHeight)
             try Self.run(
-                source, halfWidth * 2, halfHeight * 2, half, halfWidth, halfHeight, filter: kFilterBox)
+                source,
+                halfWidth * 2,
+                halfHeight * 2,
+                half,
+                halfWidth,
+                halfHeight,
+                filter: kFilterBox
+            )
             (source, width, height) = (half, halfWidth, halfHeight)
             step += 1
         }
@@ -56,10 +64,23 @@ struct PictureScaler: ~Copyable {
         filter: FilterMode
     ) throws(CodecError) {
         let status = I420Scale(
-            source.y.start, Int32(source.y.stride), source.u.start, Int32(source.u.stride),
-            source.v.start, Int32(source.v.stride), Int32(width), Int32(height),
-            target.y.start, Int32(target.y.stride), target.u.start, Int32(target.u.stride),
-            target.v.start, Int32(target.v.stride), Int32(targetWidth), Int32(targetHeight), filter
+            source.y.start,
+            Int32(source.y.stride),
+            source.u.start,
+            Int32(source.u.stride),
+            source.v.start,
+            Int32(source.v.stride),
+            Int32(width),
+            Int32(height),
+            target.y.start,
+            Int32(target.y.stride),
+            target.u.start,
+            Int32(target.u.stride),
+            target.v.start,
+            Int32(target.v.stride),
+            Int32(targetWidth),
+            Int32(targetHeight),
+            filter
         )
         guard status == 0 else {
             throw CodecError(.failed, "scaling \(width)x\(height) to \(targetWidth)x\(targetHeight)")

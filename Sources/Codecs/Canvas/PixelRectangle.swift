@@ -1,8 +1,12 @@
 /// A part of a canvas in pixels; its edges are even, because chroma has half the resolution.
 public struct PixelRectangle: Sendable, Hashable {
+    /// Left edge, even.
     public let x: Int
+    /// Top edge, even.
     public let y: Int
+    /// Columns, even.
     public let width: Int
+    /// Rows, even.
     public let height: Int
 
     /// Odd edges move to the even pixel before them, so that neighbours still meet.
@@ -19,6 +23,7 @@ public struct PixelRectangle: Sendable, Hashable {
     /// The pixel row just below the bottom edge.
     public var bottom: Int { y + height }
 
+    /// There is no pixel in it.
     public var isEmpty: Bool { width <= 0 || height <= 0 }
 
     /// Whether every pixel of `other` lies in this rectangle.

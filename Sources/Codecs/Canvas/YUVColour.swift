@@ -7,8 +7,10 @@ public struct YUVColour: Sendable, Hashable {
     /// Red difference, 16 to 240; 128 is none.
     public let v: UInt8
 
+    /// No light at all.
     public static let black = YUVColour(y: 16, u: 128, v: 128)
 
+    /// A colour by its coded values.
     public init(y: UInt8, u: UInt8, v: UInt8) {
         self.y = y
         self.u = u

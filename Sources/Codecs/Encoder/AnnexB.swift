@@ -1,4 +1,5 @@
-/// NAL units in a byte stream with start codes (ITU-T H.264, Annex B).
+/// NAL units in a byte stream with start codes (ITU-T H.264, Annex B), found where they lie: the encoder's output is
+/// split thirty times a second, so nothing is copied or allocated.
 struct AnnexB {
     /// The kinds of NAL unit that matter here (ITU-T H.264, table 7-1).
     enum Kind {

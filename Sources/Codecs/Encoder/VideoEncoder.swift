@@ -24,7 +24,7 @@ public struct VideoEncoder: ~Copyable, Sendable {
             (context) throws(CodecError) in
             Self.apply(settings, to: context)
         }
-        let configuration = try AVCRecord.make(fromAnnexB: context.extradata)
+        let configuration = try Self.record(of: context.extradata)
         let packet = try PacketOwner()
         // Nothing throws from here on: the compiler cannot undo half an owner.
         self.configuration = configuration
@@ -118,6 +118,15 @@ public struct VideoEncoder: ~Copyable, Sendable {
         case AnnexB.Kind.sequenceParameters, AnnexB.Kind.pictureParameters, AnnexB.Kind.delimiter: false
         case AnnexB.Kind.supplement: !(unit.count > 1 && bytes[unit.lowerBound + 1] == 5)
         default: true
+        }
+    }
+
+    /// - Parameter header: Sequence and picture parameter sets with start codes.
+    private static func record(of header: UnsafeRawBufferPointer) throws(CodecError) -> ByteBuffer {
+        do {
+            return try AVCConfiguration(ByteBuffer(bytes: header)).record
+        } catch {
+            throw CodecError(.failed, "the encoder's parameter sets cannot be read: \(error)")
         }
     }
 

@@ -9,6 +9,7 @@ public struct VideoEncoderConfiguration: Sendable, Hashable {
     public var height: Int
     /// Pictures per second as a fraction.
     public var frameRateNumerator: Int
+    /// The seconds in which `frameRateNumerator` pictures come.
     public var frameRateDenominator: Int
     /// Bits per second.
     public var bitrate: Int
@@ -19,6 +20,7 @@ public struct VideoEncoderConfiguration: Sendable, Hashable {
     /// Further x264 parameters, `name=value` parted by colons; they come last and so win.
     public var options: String
 
+    /// The defaults lie inside what every large platform takes.
     public init(
         width: Int = 1280,
         height: Int = 720,

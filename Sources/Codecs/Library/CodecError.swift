@@ -24,6 +24,7 @@ public struct CodecError: Error, Sendable, CustomStringConvertible {
         case failed
     }
 
+    /// The kind of failure, to match on.
     public let code: Code
     /// What was being done, and what the library says about it.
     public let message: String
@@ -43,6 +44,13 @@ public struct CodecError: Error, Sendable, CustomStringConvertible {
         cause = status
     }
 
+    /// The error for a negative return value of a decoder: whatever number it chose, the data was to blame.
+    init(_ status: Int32, decoding: String) {
+        code = status == c_averror_enomem ? .outOfMemory : .badData
+        message = "decoding \(decoding): \(Self.text(of: status))"
+        cause = status
+    }
+
     /// The same codec may succeed with the next packet; when false it has to be made anew, with other settings.
     public var isRetryable: Bool {
         switch code {
@@ -51,6 +59,7 @@ public struct CodecError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Code and message in one line.
     public var description: String { "\(code.rawValue): \(message)" }
 
     private static func code(of status: Int32) -> Code {

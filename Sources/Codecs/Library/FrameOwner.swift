@@ -18,7 +18,7 @@ struct FrameOwner: ~Copyable, @unchecked Sendable {
 }
 
 extension FrameOwner {
-    /// A new frame with everything `source` refers to; `source` is blank afterwards. The caller frees it.
+    /// A new frame that refers to what `source` did, for the caller to free; `source` is blank afterwards.
     static func move(
         from source: UnsafeMutablePointer<AVFrame>
     ) throws(CodecError) -> UnsafeMutablePointer<AVFrame> {

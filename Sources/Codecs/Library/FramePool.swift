@@ -38,7 +38,14 @@ struct FramePool: ~Copyable, @unchecked Sendable {
         let status = withUnsafeMutablePointer(to: &frame.pointee.data.0) { data in
             withUnsafeMutablePointer(to: &frame.pointee.linesize.0) { strides in
                 av_image_fill_arrays(
-                    data, strides, buffer.pointee.data, AV_PIX_FMT_YUV420P, width, height, Self.alignment)
+                    data,
+                    strides,
+                    buffer.pointee.data,
+                    AV_PIX_FMT_YUV420P,
+                    width,
+                    height,
+                    Self.alignment
+                )
             }
         }
         guard status >= 0 else { throw CodecError(status, doing: "laying out a picture") }

@@ -31,7 +31,8 @@ struct ScalerOwner: ~Copyable, @unchecked Sendable {
     deinit { sws_freeContext(pointer) }
 
     /// Converts all rows; both frames have their formats' planes.
-    func scale(from source: UnsafeMutablePointer<AVFrame>, to target: UnsafeMutablePointer<AVFrame>) throws(CodecError) {
+    func scale(from source: UnsafeMutablePointer<AVFrame>, to target: UnsafeMutablePointer<AVFrame>) throws(CodecError)
+    {
         let status = sws_scale_frame(pointer, target, source)
         guard status >= 0 else { throw CodecError(status, doing: "converting a picture") }
     }

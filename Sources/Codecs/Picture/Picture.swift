@@ -2,13 +2,17 @@ import CFFmpeg
 
 /// A decoded picture, 8-bit 4:2:0 in three planes; never written again, shared by reference between threads.
 public final class Picture: Sendable {
+    /// Pixels, 1 to 4096; may be odd.
     public let width: Int
+    /// Pixels, 1 to 4096; may be odd.
     public let height: Int
     /// Presentation time in milliseconds, on the clock of the packets that were decoded.
     public let presentationTimestamp: Int64
     /// Luma spans 0 to 255 rather than 16 to 235.
     public let isFullRange: Bool
+    /// How its luma and chroma were made.
     public let matrix: ColourMatrix
+    /// The shape of its samples.
     public let sampleAspectRatio: SampleAspectRatio
 
     // Filled before `init` and never written after it; the buffers behind it are counted atomically by libavutil.

@@ -1,6 +1,8 @@
 /// The shape of one sample: how much wider than high it is shown.
 public struct SampleAspectRatio: Sendable, Equatable {
+    /// Width of a sample, in parts of `vertical`.
     public let horizontal: Int
+    /// Height of a sample, in parts of `horizontal`.
     public let vertical: Int
 
     /// Samples as wide as high.

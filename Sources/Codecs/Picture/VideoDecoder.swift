@@ -33,7 +33,9 @@ public struct VideoDecoder: ~Copyable, Sendable {
             throw CodecError(.wrongPacket, "not an H.264 configuration: \(configuration.content)")
         }
         let record = configuration.payload
-        guard record.readableBytes >= 7, record.getInteger(at: record.readerIndex) == UInt8(1) else {
+        // Version 1, or the first zero of a start code: some encoders send bare parameter sets.
+        guard record.readableBytes >= 7, record.getInteger(at: record.readerIndex).map({ $0 <= UInt8(1) }) == true
+        else {
             throw CodecError(.badConfiguration, "the AVC configuration record is cut short or of another version")
         }
         let packet = try PacketOwner()
@@ -79,7 +81,7 @@ public struct VideoDecoder: ~Copyable, Sendable {
             decode: packet.timestamp
         )
         let status = avcodec_send_packet(context.pointer, self.packet.pointer)
-        guard status >= 0 else { throw CodecError(status, doing: "decoding a picture") }
+        guard status >= 0 else { throw CodecError(status, decoding: "a picture") }
         try receive(body)
     }
 
@@ -99,7 +101,7 @@ public struct VideoDecoder: ~Copyable, Sendable {
         while true {
             let status = avcodec_receive_frame(context.pointer, frame.pointer)
             if status == c_averror_eagain || status == c_averror_eof { return }
-            guard status >= 0 else { throw CodecError(status, doing: "decoding a picture") }
+            guard status >= 0 else { throw CodecError(status, decoding: "a picture") }
             body(try takePicture())
         }
     }

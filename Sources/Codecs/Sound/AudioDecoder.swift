@@ -8,8 +8,9 @@ import NIOCore
 /// they waver by up to half of one against the samples; block times follow the samples and are drawn slowly to the
 /// packets. A packet that is further off than `jumpTolerance` begins anew: its block is not continuous.
 public struct AudioDecoder: ~Copyable, Sendable {
-    /// Milliseconds between where the samples and where the packet's time say a block begins, up to which the samples
-    /// are believed. Less than one lost AAC frame at 48 kHz.
+    /// How many milliseconds a packet's time may differ from where the samples put it.
+    ///
+    /// Less than one lost AAC frame at 48 kHz.
     public static let jumpTolerance = 18.0
 
     /// The share of that difference which each block takes over.
@@ -75,11 +76,11 @@ public struct AudioDecoder: ~Copyable, Sendable {
         }
         try self.packet.fill(packet.payload, presentation: packet.timestamp, decode: packet.timestamp)
         var status = avcodec_send_packet(context.pointer, self.packet.pointer)
-        guard status >= 0 else { throw CodecError(status, doing: "decoding sound") }
+        guard status >= 0 else { throw CodecError(status, decoding: "sound") }
         while true {
             status = avcodec_receive_frame(context.pointer, frame.pointer)
             if status == c_averror_eagain || status == c_averror_eof { return }
-            guard status >= 0 else { throw CodecError(status, doing: "decoding sound") }
+            guard status >= 0 else { throw CodecError(status, decoding: "sound") }
             defer { av_frame_unref(frame.pointer) }
             try adaptResampler(body)
             if let block = try resample() { body(block) }
@@ -127,7 +128,12 @@ public struct AudioDecoder: ~Copyable, Sendable {
         guard let left = samples.left.baseAddress, let right = samples.right.baseAddress else { return nil }
         let input = UnsafeMutableRawPointer(planes).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
         let written = try resampler?.convert(
-            input, count: count, left: left, right: right, capacity: samples.frameCapacity)
+            input,
+            count: count,
+            left: left,
+            right: right,
+            capacity: samples.frameCapacity
+        )
         return makeBlock(samples, count: written ?? 0, measured: measured)
     }
 

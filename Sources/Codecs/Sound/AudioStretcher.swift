@@ -12,6 +12,7 @@ public struct AudioStretcher: ~Copyable, Sendable {
     /// Output samples for each input sample, as set last.
     public private(set) var ratio = 1.0
 
+    /// Makes a stretcher whose ratio is 1.
     public init() throws(CodecError) {
         var stereo = AVChannelLayout()
         av_channel_layout_default(&stereo, 2)

@@ -21,7 +21,16 @@ struct Resampler: ~Copyable, @unchecked Sendable {
         av_channel_layout_default(&stereo, 2)
         var context: OpaquePointer?
         var status = swr_alloc_set_opts2(
-            &context, &stereo, AV_SAMPLE_FMT_FLTP, Self.outputRate, layout, format, rate, 0, nil)
+            &context,
+            &stereo,
+            AV_SAMPLE_FMT_FLTP,
+            Self.outputRate,
+            layout,
+            format,
+            rate,
+            0,
+            nil
+        )
         guard status >= 0, let context else { throw CodecError(status, doing: "a resampler") }
         let options = UnsafeMutableRawPointer(context)
         if isElastic {

@@ -1,0 +1,188 @@
+import Codecs
+import Media
+import Testing
+
+@Suite("Pictures in their places")
+struct CanvasGeometryTests {
+    private static let gray = YUVColour(red: 60, green: 60, blue: 60)
+
+    /// A picture with a white cross of 2 pixels exactly in its middle on black, as an encoder of ours would send it.
+    private func cross(width: Int, height: Int) throws -> Picture {
+        let canvas = try Canvas(width: width, height: height)
+        let white = YUVColour(red: 255, green: 255, blue: 255)
+        canvas.fill(PixelRectangle(x: (width / 2) & ~1, y: 0, width: 2, height: height), white)
+        canvas.fill(PixelRectangle(x: 0, y: (height / 2) & ~1, width: width, height: 2), white)
+        return try coded(canvas)
+    }
+
+    private func coded(_ canvas: Canvas) throws -> Picture {
+        let settings = VideoEncoderConfiguration(width: canvas.width, height: canvas.height, bitrate: 20_000_000)
+        var encoder = try VideoEncoder(settings)
+        let configuration = MediaPacket.h264Configuration(encoder.configuration, timestamp: 0)
+        var packets: [MediaPacket] = []
+        try encoder.encode(canvas, index: 0, timestamp: 0, forceKey: true) { packets.append($0) }
+        return try #require(try pictures(of: packets, configuration: configuration).first)
+    }
+
+    @Test("fill and copy touch exactly their pixels")
+    func exactPixels() throws {
+        let canvas = try Canvas(width: 64, height: 64)
+        let red = YUVColour(red: 255, green: 0, blue: 0)
+        canvas.fill(PixelRectangle(x: 10, y: 20, width: 12, height: 6), red)
+        let other = try Canvas(width: 64, height: 64)
+        other.copy(PixelRectangle(x: 14, y: 18, width: 20, height: 6), from: canvas)
+        for y in 0..<64 {
+            for x in 0..<64 {
+                let isRed = (10..<22).contains(x) && (20..<26).contains(y)
+                #expect(canvas.colour(x: x, y: y) == (isRed ? red : .black))
+                let isCopied = isRed && x >= 14 && y < 24
+                #expect(other.colour(x: x, y: y) == (isCopied ? red : .black))
+            }
+        }
+    }
+
+    @Test("what leaves the canvas is cut off, and drawing there is refused")
+    func outside() throws {
+        let canvas = try Canvas(width: 64, height: 64)
+        canvas.fill(PixelRectangle(x: -20, y: 50, width: 200, height: 200), Self.gray)
+        #expect(canvas.colour(x: 63, y: 63) == Self.gray)
+        #expect(canvas.colour(x: 0, y: 49) == .black)
+        canvas.fill(PixelRectangle(x: 100, y: 100, width: 8, height: 8), .black)
+        let picture = try coded(canvas)
+        for rectangle in [
+            PixelRectangle(x: -2, y: 0, width: 20, height: 20), PixelRectangle(x: 50, y: 0, width: 20, height: 20),
+            PixelRectangle(x: 0, y: 0, width: 0, height: 20),
+        ] {
+            let error = #expect(throws: CodecError.self) { try canvas.draw(picture, in: rectangle) }
+            #expect(error?.code == .badRectangle)
+        }
+    }
+
+    @Test("the middle of a picture stays in the middle of every tile of the grid layouts, and nothing spills over")
+    func middle() throws {
+        let sources = [(1280, 720), (1920, 1080), (640, 480), (720, 1280), (854, 480), (642, 362), (320, 180)]
+        let tiles = [(636, 356), (420, 356), (314, 356), (314, 234), (636, 720), (1280, 720)]
+        for (width, height) in sources {
+            let picture = try cross(width: width, height: height)
+            for (tileWidth, tileHeight) in tiles {
+                for mode in [PictureFit.fill, .fit] {
+                    try checkMiddle(picture, tileWidth, tileHeight, mode)
+                }
+            }
+        }
+    }
+
+    private func checkMiddle(_ picture: Picture, _ width: Int, _ height: Int, _ mode: PictureFit) throws {
+        let canvas = try Canvas(width: 1296, height: 736)
+        canvas.fill(canvas.bounds, Self.gray)
+        let tile = PixelRectangle(x: 8, y: 8, width: width, height: height)
+        try canvas.draw(picture, in: tile, mode: mode)
+        let name = "\(picture.width)x\(picture.height) in \(width)x\(height) \(mode)"
+        // The cross is one or two source pixels off the exact middle; look away from its other arm.
+        let x = try #require(brightest(tile.x..<tile.right) { canvas.luma(x: $0, y: tile.y + height / 2 - 24) })
+        let y = try #require(brightest(tile.y..<tile.bottom) { canvas.luma(x: tile.x + width / 2 - 24, y: $0) })
+        let slack = 2 + Double(width) / Double(picture.width) * 2
+        #expect(abs(x - Double(tile.x) - Double(width) / 2) <= slack, "\(name): column \(x)")
+        #expect(abs(y - Double(tile.y) - Double(height) / 2) <= slack, "\(name): row \(y)")
+        for (x, y) in [
+            (tile.x - 1, tile.y + 20), (tile.right, tile.y + 20), (tile.x + 20, tile.y - 1), (tile.x + 20, tile.bottom),
+        ] {
+            #expect(canvas.luma(x: x, y: y) == Self.gray.y, "\(name) spills over at \(x), \(y)")
+        }
+    }
+
+    /// The centre of the light along a line.
+    private func brightest(_ range: Range<Int>, _ luma: (Int) -> UInt8) -> Double? {
+        var (weight, sum) = (0.0, 0.0)
+        for position in range where luma(position) > 60 {
+            let light = Double(luma(position)) - 16
+            weight += light
+            sum += light * (Double(position) + 0.5)
+        }
+        return weight > 0 ? sum / weight : nil
+    }
+
+    @Test("fit shows the whole picture between bars of the background's colour")
+    func letterbox() throws {
+        let white = try Canvas(width: 320, height: 240)
+        white.fill(white.bounds, YUVColour(red: 255, green: 255, blue: 255))
+        let picture = try coded(white)
+        let canvas = try Canvas(width: 640, height: 360)
+        try canvas.draw(picture, in: canvas.bounds, mode: .fit, background: Self.gray)
+        // 4:3 in 360 rows is 480 columns wide.
+        for x in 0..<640 {
+            let isPicture = (80..<560).contains(x)
+            #expect(abs(Int(canvas.luma(x: x, y: 180)) - (isPicture ? 235 : Int(Self.gray.y))) <= 2, "column \(x)")
+        }
+        let tall = try Canvas(width: 360, height: 640)
+        try tall.draw(picture, in: tall.bounds, mode: .fit, background: Self.gray)
+        for y in 0..<640 {
+            let isPicture = (186..<456).contains(y)
+            let isEdge = (184..<188).contains(y) || (454..<458).contains(y)
+            if !isEdge {
+                #expect(abs(Int(tall.luma(x: 180, y: y)) - (isPicture ? 235 : Int(Self.gray.y))) <= 2, "row \(y)")
+            }
+        }
+    }
+
+    @Test("a portrait picture fills a landscape tile with its middle band")
+    func portrait() throws {
+        let canvas = try Canvas(width: 360, height: 640)
+        canvas.fill(PixelRectangle(x: 0, y: 0, width: 360, height: 200), YUVColour(red: 255, green: 0, blue: 0))
+        canvas.fill(PixelRectangle(x: 0, y: 200, width: 360, height: 240), YUVColour(red: 0, green: 255, blue: 0))
+        canvas.fill(PixelRectangle(x: 0, y: 440, width: 360, height: 200), YUVColour(red: 0, green: 0, blue: 255))
+        let picture = try coded(canvas)
+        let tile = try Canvas(width: 636, height: 356)
+        try tile.draw(picture, in: tile.bounds, mode: .fill)
+        // The visible band is 360 x 201 around the middle: green only.
+        let shown = tile.averageColour(of: tile.bounds)
+        #expect(distance(shown, red: 0, green: 255, blue: 0) <= 8, "\(shown.rgb)")
+    }
+
+    @Test("odd sizes and samples that are not square are shown without a seam")
+    func oddSizes() throws {
+        for size in ["641x361", "319x239", "1279x719", "33x17"] {
+            let video = try FlashVideo(
+                "-f",
+                "lavfi",
+                "-i",
+                "color=c=0x3060c0:s=\(size):r=30:d=0.04",
+                "-vf",
+                "format=yuv444p,setsar=4/3",
+                "-c:v",
+                "libx264",
+                "-pix_fmt",
+                "yuv444p",
+                "-colorspace",
+                "bt470bg"
+            )
+            let picture = try #require(try pictures(of: video.pictures, configuration: video.videoConfiguration).first)
+            #expect("\(picture.width)x\(picture.height)" == size)
+            let canvas = try Canvas(width: 320, height: 180)
+            let tile = PixelRectangle(x: 2, y: 2, width: 300, height: 170)
+            for mode in [PictureFit.fill, .fit] {
+                try canvas.draw(picture, in: tile, mode: mode)
+            }
+            try canvas.draw(picture, in: tile, mode: .fill)
+            for (x, y) in [(2, 2), (301, 2), (2, 171), (301, 171), (150, 90)] {
+                let error = distance(canvas.colour(x: x, y: y), red: 0x30, green: 0x60, blue: 0xC0)
+                #expect(error <= 8, "\(size) at \(x), \(y): \(canvas.colour(x: x, y: y).rgb)")
+            }
+        }
+    }
+
+    @Test("a fine pattern shrunk to a third becomes gray, not a moiré")
+    func noAliasing() throws {
+        let canvas = try Canvas(width: 1280, height: 720)
+        for x in stride(from: 0, to: 1280, by: 4) {
+            canvas.fill(PixelRectangle(x: x, y: 0, width: 2, height: 720), YUVColour(red: 255, green: 255, blue: 255))
+        }
+        let picture = try coded(canvas)
+        let tile = try Canvas(width: 426, height: 240)
+        try tile.draw(picture, in: tile.bounds)
+        let lumas = (20..<400).map { Int(tile.luma(x: $0, y: 120)) }
+        let mean = lumas.reduce(0, +) / lumas.count
+        #expect((115...135).contains(mean))
+        #expect(lumas.allSatisfy { abs($0 - mean) <= 60 })
+    }
+}
