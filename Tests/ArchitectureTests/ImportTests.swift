@@ -11,7 +11,7 @@ private let table: [String: String] = [
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
     "HLS": "Media NIOCore FoundationEssentials Foundation",
     "Codecs": "Media CFFmpeg CYUV NIOCore Foundation Synchronization Glibc",
-    "Mixer": "Media Stage Codecs NIOCore Synchronization Dispatch Glibc Darwin",
+    "Mixer": "Media Stage Codecs NIOCore Foundation Synchronization Dispatch Glibc Darwin",
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": "Media Stage RTMP HLS Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)",
