@@ -73,10 +73,12 @@ extension ViewershipLedger {
         return cut
     }
 
-    /// Takes the final figures of a room whose sessions were closed, and starts its counters anew.
+    /// Closes the sessions of a room, takes its final figures, and starts its counters anew, in one step.
     func finish(_ room: String, at now: MonotonicTime) {
         var cut = Cut()
         gather(into: &cut) { shard, cut in
+            shard.end(room: room, at: now.milliseconds)
+            publishChanges(of: &shard)
             if let counters = shard.counters(of: room) { cut.rooms[room, default: RoomCounters()] += counters }
             shard.rebase(room: room, at: now.milliseconds)
         } atTheBottom: { cut in

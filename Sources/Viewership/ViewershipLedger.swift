@@ -130,11 +130,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     ///
     /// `report` goes on to give them until somebody watches a room of this name again.
     public func roomEnded(_ room: String) {
-        let now = clock.now
-        for index in owners.indices {
-            withShard(index) { $0.end(room: room, at: now.milliseconds) }
-        }
-        finish(room, at: now)
+        finish(room, at: clock.now)
     }
 
     // MARK: Time
@@ -203,11 +199,14 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     private func withShard<Result: Sendable>(_ index: Int, _ body: (inout AudienceShard) -> Result) -> Result {
         owners[index].shard.withLock { shard in
             let result = body(&shard)
-            if !shard.changes.isEmpty {
-                book.withLock { $0.apply(shard.changes) }
-                shard.changes.removeAll(keepingCapacity: true)
-            }
+            publishChanges(of: &shard)
             return result
         }
+    }
+
+    func publishChanges(of shard: inout AudienceShard) {
+        guard !shard.changes.isEmpty else { return }
+        book.withLock { $0.apply(shard.changes) }
+        shard.changes.removeAll(keepingCapacity: true)
     }
 }

@@ -159,11 +159,15 @@ struct AudienceShard {
         if !sessions[index].isScheduled { freePlaces.append(Int32(index)) }
     }
 
-    /// Sees to it that somebody looks at the session at `deadline`.
+    /// Sees to it that somebody looks at the session at `deadline` or before.
+    ///
+    /// Never farther ahead than the shortest time-out: should the session change its state meanwhile, its new deadline cannot
+    /// be missed, and the entry need not be moved.
     mutating func schedule(_ index: Int, deadline: Int64) {
         guard !sessions[index].isScheduled else { return }
         sessions[index].isScheduled = true
-        wheel.schedule(Int32(index), deadline: deadline)
+        let horizon = wheel.second * 1000 + min(timeouts[.hls], timeouts[.llhls])
+        wheel.schedule(Int32(index), deadline: min(deadline, horizon))
     }
 
     // MARK: Rooms

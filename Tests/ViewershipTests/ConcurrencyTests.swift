@@ -1,0 +1,107 @@
+import Foundation
+import Media
+import Stage
+import Synchronization
+import Testing
+
+@testable import Viewership
+
+@Suite("Many threads at once")
+struct ConcurrencyTests {
+    private static let writers = 6
+    private static let viewers = 1500
+
+    @Test("events from many threads are all counted, and every report between them is consistent")
+    func record() async {
+        let ledger = ViewershipLedger(keys: Stand.keys)
+        let writing = Atomic<Int>(Self.writers)
+        let reports = Atomic<Int>(0)
+        let broken = Atomic<Int>(0)
+        let group = DispatchGroup()
+        for writer in 0..<Self.writers {
+            Self.startThread(in: group) {
+                Self.play(room: "room-\(writer % 3)", prefix: "p\(writer)", to: ledger)
+                writing.subtract(1, ordering: .releasing)
+            }
+        }
+        Self.startThread(in: group) {
+            repeat {
+                broken.add(Self.brokenIdentities(of: ledger), ordering: .relaxed)
+                _ = ledger.metrics()
+                ledger.advance(to: .now())
+                reports.add(1, ordering: .relaxed)
+            } while writing.load(ordering: .acquiring) > 0
+        }
+        await withCheckedContinuation { done in
+            group.notify(queue: .global()) { done.resume() }
+        }
+        #expect(broken.load(ordering: .relaxed) == 0)
+        #expect(reports.load(ordering: .relaxed) > 0)
+        let totals = ledger.totals()
+        #expect(totals.rooms.count == 3)
+        #expect(totals.total.joins == Self.writers * (Self.viewers + Self.viewers / 10))
+        #expect(totals.total.byProtocol[.hls] == Self.writers * Self.viewers / 3)
+        #expect(totals.total.byProtocol[.rtmp] == Self.writers * 250)
+        #expect(totals.total.byProtocol[.flv] == Self.writers * 250)
+        for room in 0..<3 { ledger.roomEnded("room-\(room)") }
+        #expect(ledger.totals().total.concurrent == 0)
+        #expect((0..<3).allSatisfy { ledger.report(room: "room-\($0)").concurrent == 0 })
+    }
+
+    @Test("the service moves time by itself until it is cancelled")
+    func run() async throws {
+        let clock = HandClock()
+        let ledger = ViewershipLedger(keys: Stand.keys, clock: clock)
+        clock.move(to: clock.now.advanced(seconds: 50))
+        #expect(ledger.report(room: "any").staleMs == 50_000)
+        let task = Task { await ledger.run() }
+        // The first turn is due after a second; a loaded machine may need longer.
+        for _ in 0..<600 where ledger.report(room: "any").staleMs > 0 {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(ledger.report(room: "any").staleMs == 0)
+        task.cancel()
+        await task.value
+    }
+
+    /// A real thread for each: the event loops that record are threads of their own.
+    private static func startThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+        group.enter()
+        Thread.detachNewThread {
+            body()
+            group.leave()
+        }
+    }
+
+    /// A third by HLS, who stay; a third each by RTMP and FLV, of whom every other one leaves; some participants, who leave.
+    private static func play(room: String, prefix: String, to ledger: ViewershipLedger) {
+        for viewer in 0..<viewers {
+            let sid = ledger.makeSession(room: room)
+            let playback: PlaybackProtocol = viewer % 3 == 0 ? .hls : viewer % 3 == 1 ? .rtmp : .flv
+            let start = MonotonicTime.now()
+            func say(_ kind: AudienceEvent.Kind, _ at: MonotonicTime) {
+                ledger.record(AudienceEvent(sid: sid, room: room, playback: playback, kind: kind, at: at))
+            }
+            if playback == .hls {
+                say(.playlistServed, start.advanced(seconds: -2))
+                say(.playlistServed, start)
+            } else {
+                say(.opened, start.advanced(seconds: -5))
+                say(.watched(since: start.advanced(seconds: -5)), start)
+                say(.closed(.left), .now())
+                if viewer % 2 == 0 { say(.opened, .now()) }
+            }
+            if viewer % 10 == 0 {
+                ledger.participantWatching(room: room, identity: "\(prefix)-\(viewer)")
+                ledger.participantLeft(room: room, identity: "\(prefix)-\(viewer)")
+            }
+        }
+    }
+
+    private static func brokenIdentities(of ledger: ViewershipLedger) -> Int {
+        let totals = ledger.totals()
+        let sum = totals.rooms.map(\.concurrent).reduce(0, +)
+        let figures = totals.rooms + [totals.total, ledger.report(room: "room-0")]
+        return (sum == totals.total.concurrent ? 0 : 1) + figures.map(\.brokenIdentities.count).reduce(0, +)
+    }
+}

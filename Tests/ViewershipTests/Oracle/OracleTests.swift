@@ -1,0 +1,72 @@
+import Stage
+import Testing
+
+@testable import Viewership
+
+@Suite("A crowd whose truth is known")
+struct OracleTests {
+    @Test("20 000 players: exact joins, live counts within their bounds each second, unbiased watch time, nothing left over")
+    func crowd() {
+        let oracle = Oracle(players: 20_000, seconds: 600, seed: 1)
+        let verdict = oracle.run()
+        #expect(verdict == Oracle.Verdict())
+    }
+
+    @Test("smaller crowds of other seeds", arguments: [2, 3, 4, 5] as [UInt64])
+    func seeds(seed: UInt64) {
+        let oracle = Oracle(players: 1500, seconds: 300, seed: seed)
+        let verdict = oracle.run()
+        #expect(verdict == Oracle.Verdict())
+    }
+
+    @Test("a fault in what is counted is found out by the rule that it breaks")
+    func mutants() {
+        let oracle = Oracle(players: 1000, seconds: 200, seed: 6)
+        let lostCloses = oracle.run(.lostCloses)
+        #expect(lostCloses.aboveTruth > 0)
+        #expect(lostCloses.leftOver > 0)
+        let newIDAfterBlip = oracle.run(.newIDAfterBlip)
+        #expect(newIDAfterBlip.joins > 0)
+        let lostPolls = oracle.run(.lostPolls)
+        #expect(lostPolls.belowTruth > 0)
+        let stoppedClock = oracle.run(.stoppedClock)
+        #expect(stoppedClock.aboveTruth > 0)
+        let endNotBackDated = oracle.run(.endNotBackDated)
+        #expect(endNotBackDated.watchTime > 0)
+        let countedRelay = oracle.run(.countedRelay)
+        #expect(countedRelay.joins > 0)
+    }
+
+    @Test("of connections alone the peak is the true one, and watch time is the area under the count")
+    func connectionsAlone() {
+        let stand = Stand()
+        var random = SeededGenerator(seed: 9)
+        var moves: [(at: Int, kind: AudienceEvent.Kind, sid: String)] = []
+        for _ in 0..<500 {
+            let sid = stand.ledger.makeSession(room: stand.room)
+            let join = Int.random(in: 0..<100_000, using: &random)
+            let leave = join + 5000 + Int.random(in: 0..<60_000, using: &random)
+            moves.append((join, .opened, sid))
+            moves.append((join + 5000, .watched(since: stand.moment(Double(join) / 1000)), sid))
+            moves.append((leave + 1, .closed(.left), sid))
+        }
+        moves.sort { $0.at < $1.at }
+        var (live, peak, peakAt, area, before) = (0, 0, 0, 0, 0)
+        for move in moves {
+            area += live * (move.at - before)
+            before = move.at
+            stand.record(move.sid, move.kind, at: Double(move.at) / 1000, by: .flv)
+            if case .watched = move.kind {
+                live += 1
+                // Back-dated: the five seconds before the proof are watched too.
+                area += 5000
+            }
+            if case .closed = move.kind { live -= 1 }
+            if live > peak { (peak, peakAt) = (live, move.at) }
+        }
+        #expect(stand.report.concurrent == 0)
+        #expect(stand.report.peak == peak)
+        #expect(stand.report.peakAt == stand.ledger.date(of: stand.moment(Double(peakAt) / 1000)))
+        #expect((stand.report.watchTimeSeconds * 1000).rounded() == Double(area))
+    }
+}

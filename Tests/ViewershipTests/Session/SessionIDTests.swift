@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+@testable import Viewership
+
+@Suite("Session ids")
+struct SessionIDTests {
+    private let keys = Stand.keys
+
+    private func makeID(_ keys: SessionKeys? = nil, room: String = "show", shard: UInt8 = 7) -> SessionID {
+        (keys ?? self.keys).makeID(room: room, shard: shard, issuedAt: 1_800_000_001, nonce: 0x0123_4567_89AB)
+    }
+
+    @Test("the text is 32 characters of base64url over the 24 bytes in their order")
+    func layout() throws {
+        let id = makeID()
+        #expect(id.text.utf8.count == 32)
+        let standard = id.text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        let bytes = try #require(Data(base64Encoded: standard)).map { $0 }
+        #expect(bytes.count == 24)
+        #expect(bytes[0] == 1)
+        #expect(bytes[1] == 7)
+        #expect(Array(bytes[2..<6]) == [0x6B, 0x49, 0xD2, 0x01])
+        let hash = SessionID.stableHash("show")
+        #expect(Array(bytes[6..<10]) == (0..<4).map { UInt8(truncatingIfNeeded: hash >> (24 - 8 * $0)) })
+        #expect(Array(bytes[10..<16]) == [0x01, 0x23, 0x45, 0x67, 0x89, 0xAB])
+        #expect(Array(bytes[16..<24]) == (0..<8).map { UInt8(truncatingIfNeeded: id.code >> (56 - 8 * $0)) })
+    }
+
+    @Test("what was written is read back, field by field")
+    func roundTrip() throws {
+        var nonce: UInt64 = 0
+        for shard in UInt8(0)..<16 {
+            nonce = nonce &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let id = keys.makeID(room: "room-\(shard)", shard: shard, issuedAt: .max - UInt32(shard), nonce: nonce)
+            let read = try #require(SessionID(id.text))
+            #expect(read == id)
+            #expect(read.shard == Int(shard))
+            #expect(read.version == 1)
+            #expect(read.issuedAt == .max - UInt32(shard))
+            #expect(read.roomHash == SessionID.stableHash("room-\(shard)"))
+            #expect(keys.verify(read, room: "room-\(shard)"))
+        }
+    }
+
+    @Test(
+        "a text of another length, alphabet or shard is no id",
+        arguments: [
+            "", "A", String(repeating: "A", count: 31), String(repeating: "A", count: 33),
+            String(repeating: "A", count: 31) + "=", String(repeating: "A", count: 31) + "+",
+            String(repeating: "A", count: 30) + "é", "ARAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        ]
+    )
+    func malformed(text: String) {
+        #expect(SessionID(text) == nil)
+    }
+
+    @Test("one wrong bit anywhere, or another room, and the proof fails")
+    func forgery() throws {
+        let id = makeID()
+        #expect(keys.verify(id, room: "show"))
+        #expect(!keys.verify(id, room: "Show"))
+        #expect(!keys.verify(id, room: ""))
+        for bit in 0..<64 {
+            let mask: UInt64 = 1 << bit
+            #expect(!keys.verify(SessionID(head: id.head ^ mask, tail: id.tail, code: id.code), room: "show"))
+            #expect(!keys.verify(SessionID(head: id.head, tail: id.tail ^ mask, code: id.code), room: "show"))
+            #expect(!keys.verify(SessionID(head: id.head, tail: id.tail, code: id.code ^ mask), room: "show"))
+        }
+    }
+
+    @Test("the proof is the first eight bytes of HMAC-SHA256 over the sixteen bytes and the room's name")
+    func code() {
+        // Computed with another implementation for key 0x01...0x20.
+        let id = SessionID(version: 1, shard: 7, issuedAt: 1_800_000_001, roomHash: 0xDEAD_BEEF, nonce: 0x0123_4567_89AB)
+        let key = SessionKey(version: 1, secret: Array(1...32))
+        #expect(key.code(head: id.head, tail: id.tail, room: "show") == 0x1BA1_B3ED_F571_C6BC)
+    }
+
+    @Test("during a rotation both keys verify; after the next one the oldest does not")
+    func rotation() {
+        let old = makeID()
+        let second = keys.rotated(to: SessionKey(version: 2, secret: Array(2...33)))
+        #expect(second.verify(old, room: "show"))
+        let new = makeID(second)
+        #expect(new.version == 2)
+        #expect(second.verify(new, room: "show"))
+        #expect(!keys.verify(new, room: "show"))
+
+        let third = second.rotated(to: .random(version: 3))
+        #expect(third.verify(new, room: "show"))
+        #expect(!third.verify(old, room: "show"))
+    }
+
+    @Test("the same version with another secret proves nothing")
+    func sameVersionOtherSecret() {
+        let other = SessionKeys(current: .random(version: 1))
+        #expect(!other.verify(makeID(), room: "show"))
+    }
+
+    @Test("ids of one ledger are distinct, spread over the shards, and accepted for their room alone")
+    func minted() {
+        let stand = Stand()
+        let sids = (0..<1600).map { _ in stand.ledger.makeSession(room: "show") }
+        #expect(Set(sids).count == sids.count)
+        let shards = Dictionary(grouping: sids.compactMap { SessionID($0)?.shard }, by: \.self).mapValues(\.count)
+        #expect(shards.count == 16)
+        #expect(shards.values.allSatisfy { $0 > 40 })
+        #expect(sids.allSatisfy { stand.ledger.accepts(sid: $0, room: "show") })
+        #expect(!stand.ledger.accepts(sid: sids[0], room: "other"))
+        #expect(stand.metric("footlight_beats_rejected_total", ["reason": "mac"]) == 1)
+    }
+
+    @Test("a rotation of the ledger's key keeps the viewers of before")
+    func ledgerRotation() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: "show")
+        stand.ledger.rotate(to: .random(version: 2))
+        #expect(stand.ledger.accepts(sid: sid, room: "show"))
+        stand.ledger.rotate(to: .random(version: 3))
+        #expect(!stand.ledger.accepts(sid: sid, room: "show"))
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Media
+import Stage
+
+@testable import Viewership
+
+/// A ledger on a clock that is moved by hand, and the events of a fan-out in few words. Moments are seconds since the start.
+final class Stand {
+    static let keys = SessionKeys(current: SessionKey(version: 1, secret: Array(1...32)))
+
+    let clock = HandClock()
+    let ledger: ViewershipLedger
+    let start: MonotonicTime
+    let room = "show"
+
+    init(configuration: ViewershipConfiguration = .init(), keys: SessionKeys = Stand.keys) {
+        start = clock.now
+        ledger = ViewershipLedger(
+            keys: keys,
+            clock: clock,
+            configuration: configuration,
+            startDate: Date(timeIntervalSince1970: 1_800_000_000)
+        )
+    }
+
+    func moment(_ seconds: Double) -> MonotonicTime { start.advanced(milliseconds: Int64((seconds * 1000).rounded())) }
+
+    /// Moves time to `seconds`, second by second.
+    func advance(to seconds: Double) {
+        let target = moment(seconds)
+        while clock.now < target {
+            clock.move(to: min(clock.now.advanced(milliseconds: 1000), target))
+            ledger.advance(to: clock.now)
+        }
+    }
+
+    func record(
+        _ sid: String, _ kind: AudienceEvent.Kind, at seconds: Double, by playback: PlaybackProtocol, room: String? = nil
+    ) {
+        let at = moment(seconds)
+        if at > clock.now { clock.move(to: at) }
+        ledger.record(AudienceEvent(sid: sid, room: room ?? self.room, playback: playback, kind: kind, at: at))
+    }
+
+    /// A connection that opens at `seconds` and is proven to watch five seconds later.
+    func watch(_ sid: String, from seconds: Double, by playback: PlaybackProtocol, room: String? = nil) {
+        record(sid, .opened, at: seconds, by: playback, room: room)
+        record(sid, .watched(since: moment(seconds)), at: seconds + 5, by: playback, room: room)
+    }
+
+    /// Playlist fetches every two seconds, the first at `first`, the last at or before `last`.
+    func poll(_ sid: String, from first: Double, to last: Double, by playback: PlaybackProtocol = .hls) {
+        for seconds in stride(from: first, through: last, by: 2) {
+            advance(to: seconds)
+            record(sid, .playlistServed, at: seconds, by: playback)
+        }
+    }
+
+    var report: RoomViewership { ledger.report(room: room) }
+
+    /// The value of one sample of `metrics()`; nil if there is none.
+    func metric(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+        let samples = ledger.metrics().first { $0.name == name }?.samples ?? []
+        return samples.first { sample in
+            labels == Dictionary(uniqueKeysWithValues: sample.labels.map { ($0.name, $0.value) })
+        }?.value
+    }
+}
+
+extension RoomViewership {
+    /// The identities that hold in every snapshot; the names of those that do not.
+    var brokenIdentities: [String] {
+        var broken: [String] = []
+        if byProtocol.values.reduce(0, +) != concurrent { broken.append("sum of protocols == concurrent") }
+        if joinsByProtocol.values.reduce(0, +) != joins { broken.append("sum of joins by protocol == joins") }
+        if joins - leaves != concurrent + resumable { broken.append("joins - leaves == concurrent + resumable") }
+        if concurrent > peak { broken.append("concurrent <= peak") }
+        if devices > concurrent || anonymous > devices { broken.append("anonymous <= devices <= concurrent") }
+        let figures = [concurrent, devices, anonymous, joins, leaves, resumable, peak] + byProtocol.values
+        if figures.contains(where: { $0 < 0 }) || watchTimeSeconds < 0 { broken.append("nothing is negative") }
+        return broken
+    }
+}
