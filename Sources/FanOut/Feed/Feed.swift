@@ -1,0 +1,136 @@
+public import Media
+public import NIOCore
+public import Stage
+import Synchronization
+
+/// One stream of packets, and everyone who takes it.
+///
+/// Packets enter on the feed's home loop, get their place on its clock, and leave in batches to one `FeedShare` per
+/// event loop. Within this process's sinks (segmenter, outputs) every packet is handed over at once.
+public final class Feed: PacketSink {
+    public let name: String
+    /// The event loop on which packets are ordered and sinks are called.
+    public let home: any EventLoop
+
+    let counters = FeedCounters()
+    private let core: NIOLoopBoundBox<FeedCore>
+    private let shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)]
+
+    /// - Parameters:
+    ///   - name: The stream name viewers ask for.
+    ///   - group: The loops on which viewers live; the feed lives on one of them.
+    ///   - tick: Least time between two writes to a viewer; nil takes the configuration's.
+    public init(name: String, group: any EventLoopGroup, configuration: FanOutConfiguration, tick: TimeAmount? = nil) {
+        self.name = name
+        home = group.next()
+        var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
+        for loop in group.makeIterator() {
+            let share = FeedShare(configuration: configuration, counters: counters)
+            shares.append((loop, NIOLoopBoundBox.makeBoxSendingValue(share, eventLoop: loop)))
+        }
+        self.shares = shares
+        core = NIOLoopBoundBox.makeBoxSendingValue(
+            FeedCore(tick: tick ?? configuration.tick, limit: configuration.groupLimit),
+            eventLoop: home
+        )
+    }
+
+    // MARK: In
+
+    /// A new publisher takes over; its clock will be carried on from the old one's. Any thread.
+    public func publisherChanged() {
+        onHome { feed in
+            feed.core.value.timeline.beginPublisher()
+            for sink in feed.core.value.sinks { sink.publisherChanged() }
+        }
+    }
+
+    /// Takes one packet of the present publisher, with that publisher's own timestamp. Any thread.
+    public func receive(_ packet: MediaPacket) {
+        onHome { $0.take(packet, now: .now()) }
+    }
+
+    private func take(_ packet: MediaPacket, now: MonotonicTime) {
+        let core = core.value
+        var packet = packet
+        packet.timestamp = core.timeline.place(packet.timestamp, arrival: now)
+        counters.packets.add(1, ordering: .relaxed)
+        core.history.append([packet], start: core.history.startingPoint(in: [packet]))
+        for sink in core.sinks { sink.receive(packet) }
+        core.pending.append(packet)
+        switch core.pacing.decide(isPicture: packet.isVideo, now: now) {
+        case .now:
+            flush(now: now)
+        case .at(let due):
+            guard !core.isFlushScheduled else { return }
+            core.isFlushScheduled = true
+            home.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(due.nanoseconds))) {
+                self.core.value.isFlushScheduled = false
+                self.flush(now: .now())
+            }
+        }
+    }
+
+    private func flush(now: MonotonicTime) {
+        let core = core.value
+        guard !core.pending.isEmpty else { return }
+        let batch = core.pending
+        core.pending.removeAll(keepingCapacity: true)
+        core.pacing.flushed(at: now)
+        for (loop, box) in shares {
+            if loop === home {
+                box.value.deliver(batch, now: now)
+            } else {
+                loop.execute { box.value.deliver(batch, now: .now()) }
+            }
+        }
+    }
+
+    // MARK: Out
+
+    /// Adds a sink: it gets the configuration and the present group of pictures, then every packet. Any thread.
+    public func attach(_ sink: any PacketSink) {
+        onHome { feed in
+            let core = feed.core.value
+            guard !core.sinks.contains(where: { $0 === sink }) else { return }
+            for packet in core.history.configuration + core.history.packets { sink.receive(packet) }
+            core.sinks.append(sink)
+        }
+    }
+
+    /// Ends what `attach` began. Any thread.
+    public func detach(_ sink: any PacketSink) {
+        onHome { $0.core.value.sinks.removeAll { $0 === sink } }
+    }
+
+    /// The share of the loop the caller is on; nil off the group's loops.
+    func share(on loop: any EventLoop) -> FeedShare? {
+        shares.first { $0.loop === loop }?.box.value
+    }
+
+    /// Ends every viewer's connection. Any thread.
+    public func end(_ reason: AudienceEvent.CloseReason) {
+        for (loop, box) in shares {
+            loop.execute { box.value.end(reason, now: .now()) }
+        }
+    }
+
+    private func onHome(_ body: @escaping @Sendable (Feed) -> Void) {
+        if home.inEventLoop { body(self) } else { home.execute { body(self) } }
+    }
+}
+
+/// What a feed keeps on its home loop.
+private final class FeedCore {
+    var timeline = ProgramTimeline()
+    var history: PacketGroup
+    var pacing: FlushPacing
+    var pending: [MediaPacket] = []
+    var isFlushScheduled = false
+    var sinks: [any PacketSink] = []
+
+    init(tick: TimeAmount, limit: (milliseconds: Int64, bytes: Int)) {
+        pacing = FlushPacing(tick: tick.nanoseconds)
+        history = PacketGroup(limit: limit)
+    }
+}

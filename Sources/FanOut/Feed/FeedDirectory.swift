@@ -1,0 +1,55 @@
+public import Media
+public import NIOCore
+public import Stage
+import Synchronization
+
+/// All feeds by the name under which they are played.
+public final class FeedDirectory: ProgramFeeding, Sendable {
+    public let configuration: FanOutConfiguration
+    private let group: any EventLoopGroup
+    private let feeds = Mutex<[String: Feed]>([:])
+
+    public init(group: any EventLoopGroup, configuration: FanOutConfiguration) {
+        self.group = group
+        self.configuration = configuration
+    }
+
+    /// The feed of that name, made when it is not there yet.
+    ///
+    /// - Parameter tick: For a new feed: least time between two writes to a viewer; nil takes the configuration's.
+    @discardableResult
+    public func open(_ name: String, tick: TimeAmount? = nil) -> Feed {
+        feeds.withLock { feeds in
+            if let feed = feeds[name] { return feed }
+            let feed = Feed(name: name, group: group, configuration: configuration, tick: tick)
+            feeds[name] = feed
+            return feed
+        }
+    }
+
+    /// The feed of that name; nil when there is none.
+    public func feed(_ name: String) -> Feed? {
+        feeds.withLock { $0[name] }
+    }
+
+    /// Takes a feed away and ends its viewers.
+    public func close(_ name: String, reason: AudienceEvent.CloseReason) {
+        feeds.withLock { $0.removeValue(forKey: name) }?.end(reason)
+    }
+
+    /// Every feed there is.
+    public var all: [Feed] { feeds.withLock { Array($0.values) } }
+
+    /// Whether another viewer may be let in.
+    var hasRoom: Bool {
+        all.reduce(0) { $0 + $1.counters.viewers.load(ordering: .relaxed) } < configuration.maximumViewers
+    }
+
+    public func attach(_ sink: any PacketSink, room: String) {
+        open(room).attach(sink)
+    }
+
+    public func detach(_ sink: any PacketSink, room: String) {
+        feed(room)?.detach(sink)
+    }
+}

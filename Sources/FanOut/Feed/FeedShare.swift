@@ -1,0 +1,144 @@
+import Media
+import NIOCore
+import Stage
+import Synchronization
+
+/// One event loop's part of a feed: its viewers, and the cache that new ones start from.
+///
+/// Everything here happens on that loop, so there is no lock and no reference count that two cores fight over. A batch
+/// is turned into bytes once per form and loop; every viewer gets the same buffer.
+final class FeedShare {
+    private let configuration: FanOutConfiguration
+    private let counters: FeedCounters
+    private var group: PacketGroup
+    private var encoded: [EncodedGroup]
+    private var viewers: [[Viewer]]
+    /// Written since the counters were last told.
+    private var bytes: UInt64 = 0
+
+    init(configuration: FanOutConfiguration, counters: FeedCounters) {
+        self.configuration = configuration
+        self.counters = counters
+        group = PacketGroup(limit: configuration.groupLimit)
+        encoded = ViewerWire.allCases.map(EncodedGroup.init)
+        viewers = ViewerWire.allCases.map { _ in [] }
+    }
+
+    /// A new viewer; it gets the present group of pictures at once, or waits for the next starting point.
+    func add(_ viewer: Viewer, now: MonotonicTime) {
+        let wire = viewer.wire.rawValue
+        viewer.index = viewers[wire].count
+        viewers[wire].append(viewer)
+        counters.viewers.add(1, ordering: .relaxed)
+        viewer.session?.record(.opened, at: now)
+        guard !group.packets.isEmpty else { return }
+        encoded[wire].catchUp(with: group)
+        start(viewer, now: now)
+        for buffer in encoded[wire].buffers { write(buffer, to: viewer) }
+        viewer.output.flush()
+        countBytes()
+    }
+
+    /// The viewer is gone, whoever ended it.
+    func remove(_ viewer: Viewer, reason: AudienceEvent.CloseReason, now: MonotonicTime) {
+        let wire = viewer.wire.rawValue
+        guard viewer.index < viewers[wire].count, viewers[wire][viewer.index] === viewer else { return }
+        viewers[wire].swapAt(viewer.index, viewers[wire].count - 1)
+        viewers[wire].removeLast()
+        if viewer.index < viewers[wire].count { viewers[wire][viewer.index].index = viewer.index }
+        counters.viewers.subtract(1, ordering: .relaxed)
+        viewer.session?.record(.closed(reason), at: now)
+    }
+
+    /// Hands the next packets to every viewer.
+    func deliver(_ batch: [MediaPacket], now: MonotonicTime) {
+        let start = group.startingPoint(in: batch)
+        let split = start ?? batch.endIndex
+        group.append(batch, start: start)
+        let isReconfigured = batch.contains(where: \.isConfiguration)
+        defer { countBytes() }
+        for wire in ViewerWire.allCases {
+            let index = wire.rawValue
+            if start != nil { encoded[index].restart() }
+            if isReconfigured { encoded[index].forgetPreamble() }
+            guard !viewers[index].isEmpty else { continue }
+            let before = split > 0 ? wire.encode(batch[..<split]) : nil
+            let after = split < batch.endIndex ? wire.encode(batch[split...]) : nil
+            if let buffer = after ?? before, !group.packets.isEmpty {
+                encoded[index].append(buffer, packets: after == nil ? split : batch.count - split, of: group)
+            }
+            deliver(before, after, to: index, now: now)
+        }
+    }
+
+    private func deliver(_ before: ByteBuffer?, _ after: ByteBuffer?, to wire: Int, now: MonotonicTime) {
+        // Backwards, because ending a viewer takes it out of the list and puts the last one in its place.
+        var index = viewers[wire].count - 1
+        while index >= 0 {
+            let viewer = viewers[wire][index]
+            index -= 1
+            if let since = viewer.blockedSince, isGivenUp(viewer, since: since, now: now) { continue }
+            switch viewer.state {
+            case .flowing:
+                if let before { write(before, to: viewer) }
+                if let after { write(after, to: viewer) }
+                viewer.output.flush()
+                qualify(viewer, now: now)
+            case .waiting:
+                guard let after, viewer.blockedSince == nil else { continue }
+                start(viewer, now: now)
+                write(after, to: viewer)
+                viewer.output.flush()
+            }
+        }
+    }
+
+    /// Ends or skips a viewer whose socket takes nothing; true when it gets nothing now.
+    private func isGivenUp(_ viewer: Viewer, since: MonotonicTime, now: MonotonicTime) -> Bool {
+        let blocked = now.nanoseconds - since.nanoseconds
+        if blocked > configuration.deadViewerTime.nanoseconds {
+            remove(viewer, reason: .tooSlow, now: now)
+            viewer.output.end(.tooSlow)
+            counters.closedSlow.add(1, ordering: .relaxed)
+            return true
+        }
+        let limit = configuration.slowViewerLimit
+        if case .flowing = viewer.state, blocked > limit.time.nanoseconds || viewer.blockedBytes > limit.bytes {
+            viewer.state = .waiting
+            counters.skips.add(1, ordering: .relaxed)
+        }
+        return false
+    }
+
+    private func start(_ viewer: Viewer, now: MonotonicTime) {
+        viewer.state = .flowing
+        if viewer.firstMedia == nil { viewer.firstMedia = now }
+        write(encoded[viewer.wire.rawValue].preamble(of: group), to: viewer)
+    }
+
+    private func write(_ buffer: ByteBuffer, to viewer: Viewer) {
+        if viewer.blockedSince != nil { viewer.blockedBytes += buffer.readableBytes }
+        bytes += UInt64(buffer.readableBytes)
+        viewer.output.write(buffer)
+    }
+
+    private func countBytes() {
+        counters.bytes.add(bytes, ordering: .relaxed)
+        bytes = 0
+    }
+
+    private func qualify(_ viewer: Viewer, now: MonotonicTime) {
+        guard !viewer.isQualified, let firstMedia = viewer.firstMedia else { return }
+        guard now.nanoseconds - firstMedia.nanoseconds >= configuration.qualifyingTime.nanoseconds else { return }
+        viewer.isQualified = true
+        viewer.session?.record(.watched(since: firstMedia), at: now)
+    }
+
+    /// Ends every viewer.
+    func end(_ reason: AudienceEvent.CloseReason, now: MonotonicTime) {
+        for viewer in viewers.joined() {
+            remove(viewer, reason: reason, now: now)
+            viewer.output.end(reason)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Media
+import NIOCore
+
+/// The part of a feed that a newcomer needs: its configuration, and the media since the last point to start from.
+struct PacketGroup {
+    private(set) var metadata: MediaPacket?
+    private(set) var videoConfiguration: MediaPacket?
+    private(set) var audioConfiguration: MediaPacket?
+    /// From the last starting point on; empty while there is none, or when the group outgrew its limits.
+    private(set) var packets: [MediaPacket] = []
+
+    private let limit: (milliseconds: Int64, bytes: Int)
+    private var bytes = 0
+    private var lastPicture: Int64?
+
+    /// Sound alone is a starting point once pictures have been missing for this long, in milliseconds.
+    private static let pictureSilence: Int64 = 2_000
+
+    init(limit: (milliseconds: Int64, bytes: Int)) {
+        self.limit = limit
+    }
+
+    /// Metadata and decoder configurations as they stand, in the order a player wants them.
+    var configuration: [MediaPacket] {
+        [metadata, videoConfiguration, audioConfiguration].compactMap { $0 }
+    }
+
+    /// The index of the last packet of `batch` at which a player can start; nil when there is none.
+    func startingPoint(in batch: [MediaPacket]) -> Int? {
+        if let key = batch.lastIndex(where: \.isKeyPicture) {
+            // The configuration that an encoder sends right before its key picture belongs to the same start.
+            var start = key
+            while start > 0, batch[start - 1].isConfiguration { start -= 1 }
+            return start
+        }
+        return batch.firstIndex { packet in
+            guard case .sound = packet.content else { return false }
+            guard let lastPicture else { return videoConfiguration == nil }
+            return packet.timestamp - lastPicture > Self.pictureSilence
+        }
+    }
+
+    /// Takes the next packets of the feed; `start` is what `startingPoint(in:)` said of them.
+    mutating func append(_ batch: [MediaPacket], start: Int?) {
+        if let start {
+            packets.removeAll(keepingCapacity: true)
+            bytes = 0
+            note(batch[..<start])
+            keep(batch[start...])
+        } else if packets.isEmpty {
+            note(batch[...])
+        } else {
+            keep(batch[...])
+        }
+        if isTooLarge {
+            packets.removeAll(keepingCapacity: false)
+            bytes = 0
+        }
+    }
+
+    private var isTooLarge: Bool {
+        guard let first = packets.first, let last = packets.last else { return false }
+        return bytes > limit.bytes || last.timestamp - first.timestamp > limit.milliseconds
+    }
+
+    private mutating func keep(_ batch: ArraySlice<MediaPacket>) {
+        note(batch)
+        packets.append(contentsOf: batch)
+        for packet in batch { bytes += packet.body.readableBytes }
+    }
+
+    private mutating func note(_ batch: ArraySlice<MediaPacket>) {
+        for packet in batch {
+            switch packet.content {
+            case .metadata: metadata = packet
+            case .videoConfiguration: videoConfiguration = packet
+            case .audioConfiguration: audioConfiguration = packet
+            case .picture: lastPicture = packet.timestamp
+            case .videoEnd, .sound: break
+            }
+        }
+    }
+}

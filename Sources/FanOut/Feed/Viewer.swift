@@ -1,0 +1,41 @@
+import Media
+import NIOCore
+import Stage
+
+/// What is known of one viewer; touched on its event loop only.
+final class Viewer {
+    enum State {
+        /// Gets nothing until the feed comes to a starting point: just joined, or skipped forward.
+        case waiting
+        case flowing
+    }
+
+    let output: any ViewerOutput
+    let wire: ViewerWire
+    /// Who to count; nil for viewers that are never counted (the mixer, monitors).
+    let session: ViewerSession?
+    var state = State.waiting
+    /// Place in the list of its share, kept so that leaving costs nothing.
+    var index = 0
+    /// Since when its socket takes nothing; nil while it keeps up.
+    var blockedSince: MonotonicTime?
+    /// Bytes queued behind the blocked socket.
+    var blockedBytes = 0
+    var firstMedia: MonotonicTime?
+    var isQualified = false
+
+    init(output: any ViewerOutput, wire: ViewerWire, session: ViewerSession?) {
+        self.output = output
+        self.wire = wire
+        self.session = session
+    }
+
+    func noteWritability(_ isWritable: Bool, now: MonotonicTime) {
+        if isWritable {
+            blockedSince = nil
+            blockedBytes = 0
+        } else if blockedSince == nil {
+            blockedSince = now
+        }
+    }
+}

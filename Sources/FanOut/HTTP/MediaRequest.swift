@@ -1,0 +1,51 @@
+import HTTPTypes
+
+/// What a player asks the media side of the HTTP port for.
+enum MediaRequest: Equatable {
+    /// `/live/ROOM.flv`
+    case flv(room: String)
+    /// `/live/ROOM/index.m3u8`: one small answer per viewer, which carries its session id.
+    case multivariantPlaylist(room: String)
+    /// `/live/ROOM/media.m3u8?sid=…`
+    case mediaPlaylist(room: String)
+    /// `/live/ROOM/RUN/FILE`: initialization and media segments, the same for every viewer.
+    case file(room: String, run: String, name: String)
+
+    /// Reads a request path without its query; nil for paths that are not ours or that name no valid room.
+    init?(path: some StringProtocol) {
+        guard path.hasPrefix("/live/") else { return nil }
+        let parts = path.dropFirst("/live/".count).split(separator: "/", omittingEmptySubsequences: false)
+        switch parts.count {
+        case 1 where parts[0].hasSuffix(".flv"):
+            self = .flv(room: String(parts[0].dropLast(".flv".count)))
+        case 2 where parts[1] == "index.m3u8":
+            self = .multivariantPlaylist(room: String(parts[0]))
+        case 2 where parts[1] == "media.m3u8":
+            self = .mediaPlaylist(room: String(parts[0]))
+        case 3:
+            self = .file(room: String(parts[0]), run: String(parts[1]), name: String(parts[2]))
+        default:
+            return nil
+        }
+        guard Self.isName(room) else { return nil }
+    }
+
+    var room: String {
+        switch self {
+        case .flv(let room), .multivariantPlaylist(let room), .mediaPlaylist(let room), .file(let room, _, _): room
+        }
+    }
+
+    /// `[A-Za-z0-9_-]{1,64}`
+    private static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,77 @@
+import HTTPTypes
+import Media
+import NIOCore
+public import Stage
+
+/// Answers what players ask of the HTTP port, from memory and at once. Shared by all connections.
+public struct MediaSite: Sendable {
+    let feeds: FeedDirectory
+    let hls: HLSDirectory
+    let audience: any AudienceObserving
+
+    public init(feeds: FeedDirectory, hls: HLSDirectory, audience: any AudienceObserving) {
+        self.feeds = feeds
+        self.hls = hls
+        self.audience = audience
+    }
+
+    /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
+    func respond(to request: MediaRequest, method: HTTPRequest.Method, query: QueryItems) -> MediaResponse {
+        guard feeds.feed(request.room) != nil else { return .refusal(.notFound, "there is no such room") }
+        guard let program = hls.program(request.room) else { return .refusal(.notFound, "nothing is on air yet") }
+        switch request {
+        case .flv:
+            return .refusal(.notFound, "not a file")
+        case .multivariantPlaylist(let room):
+            return multivariantPlaylist(of: program, room: room, query: query)
+        case .mediaPlaylist(let room):
+            return mediaPlaylist(of: program, room: room, isCounted: method == .get, query: query)
+        case .file(_, let run, let name):
+            guard run == program.run, let body = program.file(named: name) else {
+                return .refusal(.notFound, "this segment is gone")
+            }
+            return .segment(body)
+        }
+    }
+
+    private func multivariantPlaylist(of program: HLSProgram, room: String, query: QueryItems) -> MediaResponse {
+        let sid: String
+        if let offered = query["sid"] {
+            guard audience.accepts(sid: offered, room: room) else {
+                return .refusal(.forbidden, "this session id is not for this room")
+            }
+            sid = offered
+        } else {
+            sid = audience.makeSession(room: room)
+        }
+        guard let playlist = program.multivariantPlaylist(sid: sid) else {
+            return .refusal(.notFound, "the program is about to begin, try again in a moment")
+        }
+        return .playlist(playlist, cacheControl: "no-store")
+    }
+
+    private func mediaPlaylist(
+        of program: HLSProgram,
+        room: String,
+        isCounted: Bool,
+        query: QueryItems
+    ) -> MediaResponse {
+        guard let sid = query["sid"] else {
+            // Without a session id nobody could be counted; the multivariant playlist hands one out.
+            var response = MediaResponse.refusal(.found, "begin with index.m3u8")
+            response.location = "index.m3u8"
+            return response
+        }
+        guard audience.accepts(sid: sid, room: room) else {
+            return .refusal(.forbidden, "this session id is not for this room")
+        }
+        guard let playlist = program.mediaPlaylist() else {
+            return .refusal(.notFound, "the program is about to begin, try again in a moment")
+        }
+        if isCounted {
+            let session = ViewerSession(sid: sid, room: room, playback: .hls, audience: audience)
+            session.record(.playlistServed, at: .now())
+        }
+        return .playlist(playlist, cacheControl: "max-age=1")
+    }
+}

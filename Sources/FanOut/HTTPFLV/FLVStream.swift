@@ -1,0 +1,135 @@
+import HTTPTypes
+import Media
+import NIOCore
+import RTMP
+import Stage
+
+/// One HTTP-FLV viewer: takes a connection over after its request and writes FLV tags straight to the socket.
+///
+/// The answer has no length and ends with the connection, so the HTTP encoder, which would wrap every buffer in chunk
+/// framing, is left behind: the handler sits at the head of the pipeline and its writes pass nobody else.
+final class FLVStream: ChannelInboundHandler, ViewerOutput {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Why a request for a stream was turned down.
+    struct Refusal: Error {
+        let response: MediaResponse
+    }
+
+    private let feed: Feed
+    private let session: ViewerSession
+    private var viewer: Viewer?
+    private var context: ChannelHandlerContext?
+    private var endReason: AudienceEvent.CloseReason?
+
+    private init(feed: Feed, session: ViewerSession) {
+        self.feed = feed
+        self.session = session
+    }
+
+    /// Decides whether a viewer gets the stream; a `sid` in the query that is ours resumes that viewer's session.
+    static func admit(room: String, query: QueryItems, site: MediaSite) -> Result<FLVStream, Refusal> {
+        guard let feed = site.feeds.feed(room) else {
+            return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
+        }
+        guard site.feeds.hasRoom else {
+            let response = MediaResponse.refusal(.serviceUnavailable, "no room for another viewer, try again later")
+            return .failure(Refusal(response: response))
+        }
+        let offered = query["sid"]
+        if let offered, !site.audience.accepts(sid: offered, room: room) {
+            return .failure(Refusal(response: .refusal(.forbidden, "this session id is not for this room")))
+        }
+        let sid = offered ?? site.audience.makeSession(room: room)
+        let session = ViewerSession(sid: sid, room: room, playback: .flv, audience: site.audience)
+        return .success(FLVStream(feed: feed, session: session))
+    }
+
+    /// The answer to HEAD: what GET would say, without a viewer.
+    static func headAnswer(room: String, site: MediaSite) -> MediaResponse {
+        guard site.feeds.feed(room) != nil else { return .refusal(.notFound, "there is no such room") }
+        return MediaResponse(status: .ok, contentType: "video/x-flv", cacheControl: "no-store", body: [])
+    }
+
+    /// Takes the connection over.
+    func begin(context: ChannelHandlerContext) {
+        do {
+            try context.pipeline.syncOperations.addHandler(self, position: .first)
+        } catch {
+            context.close(promise: nil)
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        var opening = ByteBuffer(
+            string: """
+                HTTP/1.1 200 OK\r
+                Content-Type: video/x-flv\r
+                Cache-Control: no-store\r
+                Connection: close\r
+                Access-Control-Allow-Origin: *\r
+                Access-Control-Expose-Headers: X-Footlight-Session\r
+                X-Footlight-Session: \(session.sid)\r
+                X-Accel-Buffering: no\r
+                \r
+
+                """
+        )
+        opening.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: true))
+        write(opening)
+        flush()
+        let viewer = Viewer(output: self, wire: .flv, session: session)
+        self.viewer = viewer
+        viewer.noteWritability(context.channel.isWritable, now: .now())
+        feed.share(on: context.eventLoop)?.add(viewer, now: .now())
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Whatever a player sends after its request means nothing here.
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        viewer?.noteWritability(context.channel.isWritable, now: .now())
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent {
+            // A player that closed its side is gone, even if its socket would still take bytes.
+            leave(.left)
+            context.close(promise: nil)
+            return
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        leave(.left)
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        leave(.left)
+        self.context = nil
+    }
+
+    private func leave(_ reason: AudienceEvent.CloseReason) {
+        guard let viewer, let context else { return }
+        self.viewer = nil
+        feed.share(on: context.eventLoop)?.remove(viewer, reason: reason, now: .now())
+    }
+
+    func write(_ bytes: ByteBuffer) {
+        context?.write(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    func flush() {
+        context?.flush()
+    }
+
+    func end(_ reason: AudienceEvent.CloseReason) {
+        context?.close(promise: nil)
+    }
+}

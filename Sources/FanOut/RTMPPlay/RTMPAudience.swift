@@ -1,0 +1,40 @@
+import Media
+public import RTMP
+public import Stage
+
+/// Lets RTMP players into the feeds.
+public struct RTMPAudience: Sendable {
+    private let feeds: FeedDirectory
+    private let audience: any AudienceObserving
+
+    public init(feeds: FeedDirectory, audience: any AudienceObserving) {
+        self.feeds = feeds
+        self.audience = audience
+    }
+
+    /// Answers a player that asked for a room's program.
+    ///
+    /// A `sid` in the query that is ours resumes that viewer's session; otherwise a new one begins.
+    public func watch(_ request: PlayRequest, on connection: RTMPConnection) -> PlayVerdict {
+        guard let feed = feeds.feed(request.name) else {
+            return .refuse(.playStreamNotFound(request.name))
+        }
+        guard feeds.hasRoom else {
+            return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
+        }
+        let known = request.query["sid"].flatMap { audience.accepts(sid: $0, room: request.name) ? $0 : nil }
+        let session = ViewerSession(
+            sid: known ?? audience.makeSession(room: request.name),
+            room: request.name,
+            playback: .rtmp,
+            audience: audience
+        )
+        return .accept(RTMPViewer(feed: feed, session: session))
+    }
+
+    /// Answers a player that is never counted: the mixer, a monitor.
+    public func attend(_ name: String) -> PlayVerdict {
+        guard let feed = feeds.feed(name) else { return .refuse(.playStreamNotFound(name)) }
+        return .accept(RTMPViewer(feed: feed, session: nil))
+    }
+}

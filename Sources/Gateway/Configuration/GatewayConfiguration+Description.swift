@@ -1,0 +1,21 @@
+extension GatewayConfiguration {
+    /// The effective values, a line each, as `check-config` prints them; private keys are named, never shown.
+    public var lines: [String] {
+        [
+            "data.dir: \(dataDirectory)",
+            "host: \(host)",
+            "rtmp.port: \(rtmpPort)",
+            "http.port: \(httpPort)",
+            "admin.port: \(adminPort)",
+            "rtmps.port: \(rtmpsPort.map(String.init) ?? "off")",
+            "tls.certificate: \(tlsCertificate ?? "none")",
+            "tls.key: \(tlsKey == nil ? "none" : "***")",
+            "fanout.tick: \(fanOutTick)",
+            "fanout.viewers: \(maximumViewers)",
+            "outputs.allow_private: \(resolvedAllowsPrivateOutputs)",
+            "room.idle: \(roomIdle)",
+            "threads: \(threads)",
+            "log.level: \(logLevel)",
+        ]
+    }
+}

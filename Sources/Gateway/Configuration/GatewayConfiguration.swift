@@ -1,0 +1,42 @@
+/// Everything an operator can set.
+///
+/// Each value comes from the command line, else from the environment (`FOOTLIGHT_RTMP_PORT` for `rtmp.port`), else from
+/// the configuration file, else from the default given here.
+public struct GatewayConfiguration: Sendable, Equatable {
+    /// `data.dir`: keys, tokens and what must survive a restart.
+    public var dataDirectory = "footlight-data"
+    /// `host`: the address the RTMP and HTTP listeners bind to.
+    public var host = "127.0.0.1"
+    /// `rtmp.port`; 0 picks a free one.
+    public var rtmpPort = 1935
+    /// `http.port`; 0 picks a free one.
+    public var httpPort = 8080
+    /// `admin.port` on 127.0.0.1, for metrics and health; 0 picks a free one.
+    public var adminPort = 9091
+    /// `rtmps.port`: RTMP over TLS when a certificate is configured; 0 picks a free one.
+    public var rtmpsPort: Int?
+    /// `tls.certificate`: PEM file with the certificate chain.
+    public var tlsCertificate: String?
+    /// `tls.key`: PEM file with the private key.
+    public var tlsKey: String?
+    /// `fanout.tick`: milliseconds between two writes to a viewer, 0 to 1000.
+    public var fanOutTick = 33
+    /// `fanout.viewers`: most viewers let in at a time.
+    public var maximumViewers = 20_000
+    /// `outputs.allow_private`: whether outputs may push to private and loopback addresses. Unset means: only when
+    /// this gateway itself listens on loopback, as on a workstation.
+    public var allowsPrivateOutputs: Bool?
+    /// `room.idle`: seconds a program goes on without a host before its mixer is stopped.
+    public var roomIdle = 300
+    /// `threads`: event loops; 0 takes one per core.
+    public var threads = 0
+    /// `log.level`: trace, debug, info, notice, warning, error or critical.
+    public var logLevel = "info"
+
+    public init() {}
+
+    /// Whether outputs may go to private addresses, the default resolved.
+    public var resolvedAllowsPrivateOutputs: Bool {
+        allowsPrivateOutputs ?? (host == "localhost" || host == "::1" || host.hasPrefix("127."))
+    }
+}

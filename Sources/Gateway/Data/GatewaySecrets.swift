@@ -1,0 +1,20 @@
+import Viewership
+
+/// The random secrets of a gateway, made at its first start and kept in its data folder.
+struct GatewaySecrets: Sendable {
+    /// Signs access tokens.
+    let signingKey: [UInt8]
+    /// Goes into the hash of every stream key.
+    let pepper: [UInt8]
+    /// Sign viewer session ids.
+    let sessionKeys: SessionKeys
+
+    init(_ directory: DataDirectory) throws {
+        signingKey = try directory.secret("signing")
+        pepper = try directory.secret("pepper")
+        sessionKeys = SessionKeys(current: SessionKey(version: 1, secret: try directory.secret("session")))
+    }
+
+    /// Names the signing key in tokens.
+    static let signingKeyName = "key1"
+}

@@ -1,0 +1,54 @@
+import Foundation
+import Synchronization
+
+/// Two ffmpeg processes that play hosts; they end with the demo.
+final class DemoEncoders: Sendable {
+    /// What a synthetic host shows and sounds like.
+    enum Look {
+        case bars
+        case mandelbrot
+
+        fileprivate var picture: String {
+            switch self {
+            case .bars: "testsrc2=size=1280x720:rate=30"
+            case .mandelbrot: "mandelbrot=size=1280x720:rate=30"
+            }
+        }
+
+        fileprivate var tone: Int {
+            switch self {
+            case .bars: 440
+            case .mandelbrot: 660
+            }
+        }
+    }
+
+    // A Process is configured and started before it enters, and only ended afterwards.
+    private struct Running: @unchecked Sendable {
+        let process: Process
+    }
+
+    private let running = Mutex<[Running]>([])
+
+    /// Starts an encoder that publishes to `address`.
+    func start(_ look: Look, address: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["ffmpeg", "-hide_banner", "-loglevel", "error", "-re"]
+            + ["-f", "lavfi", "-i", look.picture, "-f", "lavfi", "-i", "sine=frequency=\(look.tone):sample_rate=48000"]
+            + ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "60"]
+            + ["-b:v", "1500k", "-c:a", "aac", "-b:a", "96k", "-f", "flv", address]
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        running.withLock { $0.append(Running(process: process)) }
+    }
+
+    func end() {
+        let processes = running.withLock { running in
+            defer { running.removeAll() }
+            return running
+        }
+        for running in processes where running.process.isRunning { running.process.terminate() }
+    }
+}

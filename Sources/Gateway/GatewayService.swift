@@ -1,0 +1,147 @@
+import ControlAPI
+import Codecs
+import Egress
+import FanOut
+import Foundation
+import Hummingbird
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import RTMP
+import ServiceLifecycle
+import Stage
+import UnixSignals
+
+/// A whole gateway: listeners, rooms, fan-out, counting and API, run until it is told to stop.
+public struct GatewayService: Sendable {
+    private let configuration: GatewayConfiguration
+    private let logger: Logger
+
+    /// Prepares a gateway; nothing is opened before it runs.
+    public init(_ configuration: GatewayConfiguration) {
+        self.configuration = configuration
+        var logger = Logger(label: "footlight")
+        logger.logLevel = Logger.Level(rawValue: configuration.logLevel) ?? .info
+        self.logger = logger
+    }
+
+    /// Runs until SIGTERM or SIGINT.
+    public func runUntilSignalled() async throws {
+        try await run(whenListening: { _ in })
+    }
+
+    /// Runs until SIGTERM or SIGINT, and says when every listener is open.
+    func run(whenListening: @escaping @Sendable (Endpoints) -> Void) async throws {
+        let directory = try DataDirectory(configuration.dataDirectory)
+        directory.remove(Endpoints.fileName)
+        let secrets = try GatewaySecrets(directory)
+        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: GatewaySecrets.signingKeyName)
+        try await OperatorToken.ensure(in: directory, tokens: tokens)
+        EgressLibraries.initialise()
+
+        let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let ports = ListeningPorts { [logger] ports in
+            guard let rtmp = ports.rtmp, let http = ports.http, let admin = ports.admin else { return }
+            let endpoints = Endpoints(
+                rtmpPort: rtmp,
+                httpPort: http,
+                adminPort: admin,
+                rtmpsPort: ports.rtmps,
+                pid: ProcessInfo.processInfo.processIdentifier
+            )
+            do {
+                try endpoints.write(to: directory)
+            } catch {
+                logger.error("cannot write the endpoints", metadata: ["error": "\(error)"])
+            }
+            whenListening(endpoints)
+        }
+        let launcher = MixerLauncher(configuration: configuration, tokens: tokens, ports: ports)
+        let pipeline = Pipeline(
+            configuration: configuration,
+            group: group,
+            secrets: secrets,
+            tokens: tokens,
+            launchMixer: launcher.launch,
+            logger: logger
+        )
+        do {
+            try await serve(pipeline, ports: ports, group: group)
+        } catch {
+            directory.remove(Endpoints.fileName)
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        directory.remove(Endpoints.fileName)
+        try await group.shutdownGracefully()
+    }
+
+    private func serve(_ pipeline: Pipeline, ports: ListeningPorts, group: MultiThreadedEventLoopGroup) async throws {
+        let rtmp = try await listen(pipeline, port: configuration.rtmpPort, tls: nil, group: group)
+        log("RTMP", port: rtmp.port)
+        var rtmps: RTMPServer?
+        if let port = configuration.rtmpsPort {
+            let server = try await listen(pipeline, port: port, tls: try tlsContext(), group: group)
+            log("RTMPS", port: server.port)
+            ports.set(\.rtmps, server.port)
+            rtmps = server
+        }
+        ports.set(\.rtmp, rtmp.port)
+        let health = Health()
+        let web = GatewayWeb(pipeline: pipeline, ports: ports, health: health, configuration: configuration)
+        let http = web.publicSite(group: group, logger: logger) { port in
+            log("HTTP", port: port)
+            ports.set(\.http, port)
+        }
+        let admin = web.adminSite(group: group, logger: logger) { port in
+            log("admin", port: port)
+            ports.set(\.admin, port)
+        }
+        let services: [any Service] = [
+            Counting(viewership: pipeline.viewership),
+            StageUpkeep(stage: pipeline.stage),
+            pipeline.mixers,
+            Draining(pipeline: pipeline, servers: [rtmp, rtmps].compactMap { $0 }, health: health),
+            http,
+            admin,
+        ]
+        try await ServiceGroup(
+            services: services,
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        ).run()
+    }
+
+    private func listen(
+        _ pipeline: Pipeline,
+        port: Int,
+        tls: NIOSSLContext?,
+        group: any EventLoopGroup
+    ) async throws -> RTMPServer {
+        try await RTMPServer.start(
+            host: configuration.host,
+            port: port,
+            group: group,
+            delegate: pipeline.doors,
+            tls: tls
+        )
+    }
+
+    private func tlsContext() throws -> NIOSSLContext {
+        guard let certificate = configuration.tlsCertificate, let key = configuration.tlsKey else {
+            throw ConfigurationError(key: "rtmps.port", problem: "needs tls.certificate and tls.key")
+        }
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
+        )
+        tls.minimumTLSVersion = .tlsv12
+        return try NIOSSLContext(configuration: tls)
+    }
+
+    private func log(_ listener: String, port: Int) {
+        logger.info("listening", metadata: ["listener": "\(listener)", "port": "\(port)"])
+    }
+}

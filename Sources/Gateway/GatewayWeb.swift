@@ -1,0 +1,100 @@
+import ControlAPI
+import FanOut
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The gateway's two HTTP servers: the public one (media ahead, API behind) and the admin one on loopback.
+struct GatewayWeb: Sendable {
+    private let pipeline: Pipeline
+    private let configuration: GatewayConfiguration
+    private let routes: ControlRoutes
+
+    /// Most of a request's header, in bytes; tokens are the longest thing in it.
+    private static let headerLimit = 16 * 1024
+    private static let backlog = 4096
+
+    init(pipeline: Pipeline, ports: ListeningPorts, health: Health, configuration: GatewayConfiguration) {
+        self.pipeline = pipeline
+        self.configuration = configuration
+        let metrics = GatewayMetrics(
+            viewership: pipeline.viewership,
+            stage: pipeline.stage,
+            feeds: pipeline.feeds,
+            livestreams: pipeline.livestreams,
+            supervisor: pipeline.mixers
+        )
+        routes = ControlRoutes(
+            directory: pipeline.stage,
+            tokens: pipeline.tokens,
+            livestreams: pipeline.livestreams,
+            viewership: pipeline.viewership,
+            playback: PlaybackAddresses {
+                let current = ports.current
+                return (host: configuration.host, rtmpPort: current.rtmp ?? 0, httpPort: current.http ?? 0)
+            },
+            readiness: { health.isReady },
+            metrics: { metrics.text() }
+        )
+    }
+
+    /// Playback, answered on the event loop, and the API.
+    func publicSite(
+        group: any EventLoopGroup,
+        logger: Logger,
+        whenListening: @escaping @Sendable (Int) -> Void
+    ) -> some Service {
+        let site = pipeline.site
+        let channel = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [MediaHTTPHandler(site: site)],
+            httpDecoderConfiguration: .init(maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit)
+        )
+        return application(
+            routes.router(),
+            channel: channel,
+            address: .hostname(configuration.host, port: configuration.httpPort),
+            group: group,
+            logger: logger,
+            whenListening: whenListening
+        )
+    }
+
+    /// Metrics and health, for this machine only.
+    func adminSite(
+        group: any EventLoopGroup,
+        logger: Logger,
+        whenListening: @escaping @Sendable (Int) -> Void
+    ) -> some Service {
+        application(
+            routes.adminRouter(),
+            channel: HTTP1Channel.Configuration(idleTimeout: .seconds(30)),
+            address: .hostname("127.0.0.1", port: configuration.adminPort),
+            group: group,
+            logger: logger,
+            whenListening: whenListening
+        )
+    }
+
+    private func application<Context: RequestContext>(
+        _ router: Router<Context>,
+        channel: HTTP1Channel.Configuration,
+        address: BindAddress,
+        group: any EventLoopGroup,
+        logger: Logger,
+        whenListening: @escaping @Sendable (Int) -> Void
+    ) -> some Service where Context.Source == ApplicationRequestContextSource {
+        // The server's own lines about starting and stopping add nothing to ours.
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .warning)
+        return Application(
+            router: router,
+            server: .http1(configuration: channel),
+            configuration: ApplicationConfiguration(address: address, serverName: "Footlight", backlog: Self.backlog),
+            onServerRunning: { channel in whenListening(channel.localAddress?.port ?? 0) },
+            eventLoopGroupProvider: .shared(group),
+            logger: logger
+        )
+    }
+}

@@ -1,0 +1,121 @@
+import Egress
+import FanOut
+import Stage
+import Viewership
+
+/// Gathers what every part has counted, at the moment somebody asks.
+struct GatewayMetrics: Sendable {
+    let viewership: ViewershipLedger
+    let stage: RoomDirectory
+    let feeds: FeedDirectory
+    let livestreams: Livestreams
+    let supervisor: MixerSupervisor
+
+    /// The whole page.
+    func text() -> String {
+        PrometheusText.render([build] + viewership.metrics() + rooms + fanOut + pushes + [mixerRestarts])
+    }
+
+    private var build: MetricFamily {
+        MetricFamily(
+            name: "footlight_build_info",
+            kind: .gauge,
+            help: "The version that runs.",
+            samples: [.init(labels: [.init(name: "version", value: Version.text)], value: 1)]
+        )
+    }
+
+    private var rooms: [MetricFamily] {
+        let live = stage.rooms().filter { $0.status == .inProgress }
+        return [
+            MetricFamily(
+                name: "footlight_rooms",
+                kind: .gauge,
+                help: "Rooms in progress.",
+                samples: [.init(labels: [], value: Double(live.count))]
+            ),
+            MetricFamily(
+                name: "footlight_hosts",
+                kind: .gauge,
+                help: "Hosts in a room.",
+                samples: live.map { .init(room: $0.name, value: Double($0.counts.hosts)) }
+            ),
+        ]
+    }
+
+    private var fanOut: [MetricFamily] {
+        let activity = feeds.all.filter { stage.isRoom($0.name) }.map(\.activity)
+        func family(_ name: String, _ help: String, _ value: (FeedActivity) -> Double) -> MetricFamily {
+            MetricFamily(
+                name: name,
+                kind: .counter,
+                help: help,
+                samples: activity.map { .init(room: $0.name, value: value($0)) }
+            )
+        }
+        return [
+            family("footlight_fanout_bytes_total", "Bytes handed to RTMP and HTTP-FLV viewers.") { Double($0.bytes) },
+            family("footlight_fanout_skips_total", "Slow viewers moved on to a later key picture.") { Double($0.skips) },
+            family("footlight_fanout_closed_slow_total", "Viewers closed because they took nothing.") {
+                Double($0.closedSlow)
+            },
+        ]
+    }
+
+    private var pushes: [MetricFamily] {
+        let outputs = stage.rooms().flatMap { room in
+            livestreams.status(room: room.name).outputs.map { (room.name, $0) }
+        }
+        func family(
+            _ name: String,
+            _ kind: MetricFamily.Kind,
+            _ help: String,
+            _ value: (OutputStatus) -> Double
+        ) -> MetricFamily {
+            MetricFamily(
+                name: name,
+                kind: kind,
+                help: help,
+                samples: outputs.map { room, output in
+                    let labels = [
+                        MetricFamily.Label(name: "room", value: room),
+                        MetricFamily.Label(name: "target", value: output.name),
+                    ]
+                    return .init(labels: labels, value: value(output))
+                }
+            )
+        }
+        return [
+            family("footlight_push_up", .gauge, "1 while the output is connected.") { $0.state == .connected ? 1 : 0 },
+            family("footlight_push_reconnects_total", .counter, "Times the output had to connect again.") {
+                Double($0.reconnects)
+            },
+            family("footlight_push_dropped_total", .counter, "Packets dropped because the target was too slow.") {
+                Double($0.droppedFrames)
+            },
+            family("footlight_push_bytes_total", .counter, "Bytes sent to the output.") { Double($0.bytesSent) },
+        ]
+    }
+
+    private var mixerRestarts: MetricFamily {
+        MetricFamily(
+            name: "footlight_mixer_restarts_total",
+            kind: .counter,
+            help: "Mixer processes started again after they died.",
+            samples: supervisor.restartCounts.sorted { $0.key < $1.key }.map { .init(room: $0.key, value: Double($0.value)) }
+        )
+    }
+}
+
+extension MetricFamily.Sample {
+    fileprivate init(room: String, value: Double) {
+        self.init(labels: [.init(name: "room", value: room)], value: value)
+    }
+}
+
+extension RoomDirectory {
+    /// Whether a feed of that name is a room's program rather than a host's feed.
+    fileprivate func isRoom(_ name: String) -> Bool {
+        HostFeedName(name) == nil
+    }
+}

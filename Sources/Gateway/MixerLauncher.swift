@@ -1,0 +1,42 @@
+import ControlAPI
+import Foundation
+
+/// Starts mixer processes of this very program, each with a token that is good for its room and epoch alone.
+struct MixerLauncher: Sendable {
+    let configuration: GatewayConfiguration
+    let tokens: AccessTokens
+    let ports: ListeningPorts
+
+    /// A show may go on for days; the token of a dead mixer is useless, for a newer epoch refuses it.
+    private static let tokenLifetime = 30 * 86_400
+
+    @Sendable
+    func launch(
+        room: String,
+        epoch: UInt64,
+        onExit: @escaping @Sendable (Int32, Bool) -> Void
+    ) async throws -> MixerProcess {
+        let ports = ports.current
+        guard let rtmp = ports.rtmp, let http = ports.http else { throw NotListening() }
+        let token = try await tokens.mintMixer(room: room, epoch: epoch, expiresIn: Self.tokenLifetime)
+        return try MixerProcess(
+            executable: "/proc/self/exe",
+            arguments: [
+                "mixer", "--room", room, "--host", loopback, "--rtmp-port", "\(rtmp)", "--http-port", "\(http)",
+                "--epoch", "\(epoch)",
+            ],
+            environment: [RoomMixer.tokenVariable: token],
+            onExit: onExit
+        )
+    }
+
+    /// The address under which this gateway reaches itself.
+    private var loopback: String {
+        switch configuration.host {
+        case "0.0.0.0", "::", "localhost": "127.0.0.1"
+        default: configuration.host
+        }
+    }
+
+    private struct NotListening: Error {}
+}

@@ -1,0 +1,114 @@
+import Codecs
+import Egress
+import Foundation
+import GatewayModel
+import Logging
+import Media
+import Mixer
+import NIOCore
+import NIOPosix
+import RTMP
+import Stage
+
+/// The mixer process of one room: reads every host's feed, follows the room's events, and pushes the program back.
+///
+/// It speaks to the gateway as any other client would: RTMP in, RTMP out, server-sent events. It ends when its room
+/// ends, when it is asked to, or when the gateway that started it is gone.
+public struct RoomMixer: Sendable {
+    private let room: String
+    private let host: String
+    private let rtmpPort: Int
+    private let httpPort: Int
+    private let epoch: UInt64
+    private let token: String
+    private let logger: Logger
+
+    /// The environment variable that carries the token, which must not show in the process list.
+    static let tokenVariable = "FOOTLIGHT_MIXER_TOKEN"
+
+    /// Prepares the mixer of `room`; the token comes from the environment.
+    ///
+    /// - Throws: `ConfigurationError` when there is no token.
+    public init(room: String, host: String, rtmpPort: Int, httpPort: Int, epoch: UInt64) throws {
+        guard let token = ProcessInfo.processInfo.environment[Self.tokenVariable] else {
+            throw ConfigurationError(key: Self.tokenVariable, problem: "is not set; the gateway starts mixers by itself")
+        }
+        self.room = room
+        self.host = host
+        self.rtmpPort = rtmpPort
+        self.httpPort = httpPort
+        self.epoch = epoch
+        self.token = token
+        var logger = Logger(label: "footlight.mixer")
+        logger[metadataKey: "room"] = "\(room)"
+        logger[metadataKey: "epoch"] = "\(epoch)"
+        self.logger = logger
+    }
+
+    /// Mixes until the room ends.
+    public func run() async throws {
+        Lifeline.watch()
+        EgressLibraries.initialise()
+        CodecLibraries.quiet()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var followed = FollowedRoom()
+        var show: MixedShow?
+        var failures = 0
+        while !followed.isEnded {
+            let events = RoomEvents.open(try eventsURL, token: token, silence: 15)
+            do {
+                for try await event in events.events {
+                    failures = 0
+                    followed.apply(event)
+                    if followed.isEnded { break }
+                    let current = try show ?? MixedShow(followed.configuration, push: push(), feeds: feeds(group))
+                    show = current
+                    current.follow(followed)
+                }
+            } catch RoomEvents.End.refused(let status) where status == 404 || status == 401 || status == 403 {
+                logger.notice("the room cannot be followed any more", metadata: ["status": "\(status)"])
+                break
+            } catch let error as RoomEvents.End {
+                failures += 1
+                logger.warning("lost the room's events", metadata: ["error": "\(error)"])
+                let wait = min(5_000, 50 << min(failures, 7)) * Int.random(in: 80...120) / 100
+                try await Task.sleep(for: .milliseconds(wait))
+            }
+        }
+        show?.stop()
+        try await group.shutdownGracefully()
+    }
+
+    private var eventsURL: URL {
+        get throws {
+            guard let url = URL(string: "http://\(host):\(httpPort)/v1/rooms/\(room)/events") else {
+                throw ConfigurationError(key: "room", problem: "is no room name")
+            }
+            return url
+        }
+    }
+
+    private func push() throws -> RTMPPush {
+        RTMPPush(
+            name: "program",
+            address: try PushAddress(
+                url: "rtmp://\(host):\(rtmpPort)/live",
+                streamKey: "\(room)?token=\(token)&epoch=\(epoch)"
+            ),
+            policy: TargetPolicy(allowsPrivateAddresses: true)
+        ) { [logger] status in
+            logger.info("program push", metadata: ["state": "\(status.state)", "error": "\(status.lastError ?? "none")"])
+        }
+    }
+
+    private func feeds(_ group: any EventLoopGroup) -> MixedShow.Feeds {
+        { [room, host, rtmpPort, token] input, hostInput in
+            let name = HostFeedName(room: room, participantSID: input.participantSID, source: input.source).text
+            return HostReader(
+                url: "rtmp://\(host):\(rtmpPort)/live/\(name)?token=\(token)",
+                group: group,
+                input: hostInput
+            )
+        }
+    }
+}

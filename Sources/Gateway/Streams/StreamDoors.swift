@@ -1,0 +1,70 @@
+import ControlAPI
+import FanOut
+import Ingest
+import Logging
+import NIOCore
+import RTMP
+import Stage
+
+/// Sends each RTMP connection to the right door: hosts and mixers that publish, viewers and mixers that play.
+struct StreamDoors: RTMPServerDelegate {
+    let hosts: HostDoor
+    let program: ProgramDoor
+    let audience: RTMPAudience
+    let feeds: FeedDirectory
+    let tokens: AccessTokens
+    let logger: Logger
+
+    func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
+        let loop = connection.eventLoop
+        if HostDoor.isForHosts(request.name) {
+            return loop.makeSucceededFuture(hosts.publish(request, on: connection))
+        }
+        guard let token = request.query["token"] else {
+            // Not a key, not a mixer: answered like a wrong key, as slowly.
+            return loop.makeSucceededFuture(hosts.publish(request, on: connection))
+        }
+        return loop.makeFutureWithTask { try await tokens.verify(token) }
+            .map { claims -> PublishVerdict in
+                guard claims.role == .mixer, claims.room == request.name, let epoch = claims.epoch else {
+                    return .refuse(.publishDenied("this token may not publish the program"), after: .seconds(1))
+                }
+                return program.publish(room: request.name, epoch: epoch, on: connection)
+            }
+            .flatMapErrorThrowing { error in
+                logger.notice("program refused", metadata: ["error": "\(error)"])
+                return .refuse(.publishDenied("this token is not valid"), after: .seconds(1))
+            }
+    }
+
+    func play(_ request: PlayRequest, on connection: RTMPConnection) -> EventLoopFuture<PlayVerdict> {
+        let loop = connection.eventLoop
+        let host = HostFeedName(request.name)
+        guard let token = request.query["token"] else {
+            guard host == nil else {
+                return loop.makeSucceededFuture(.refuse(.playFailed("a host's own feed is for the mixer")))
+            }
+            return loop.makeSucceededFuture(audience.watch(request, on: connection))
+        }
+        return loop.makeFutureWithTask { try await tokens.verify(token) }
+            .map { claims -> PlayVerdict in
+                switch (claims.role, host) {
+                case (.mixer, let host?) where claims.room == host.room:
+                    guard feeds.feed(host.room) != nil else { return .refuse(.playStreamNotFound(request.name)) }
+                    // A host's feed may be asked for before the host publishes; one reader, so no tick.
+                    feeds.open(host.text, tick: .zero)
+                    return audience.attend(host.text)
+                case (.monitor, nil), (.mixer, nil):
+                    return audience.attend(request.name)
+                case (.operator, nil), (.participant, nil):
+                    return audience.watch(request, on: connection)
+                default:
+                    return .refuse(.playFailed("this token may not play that feed"))
+                }
+            }
+            .flatMapErrorThrowing { error in
+                logger.notice("play refused", metadata: ["error": "\(error)"])
+                return .refuse(.playFailed("this token is not valid"))
+            }
+    }
+}

@@ -1,0 +1,141 @@
+import Media
+
+/// Decides when a room's mixer process starts, starts again, and stops.
+///
+/// Events in, one action out; whoever holds this carries the action out. A mixer is wanted while the room has a host,
+/// and for the idle time after. One that dies is started again at once; one that keeps dying, after a growing wait,
+/// so that a room that cannot run does not eat the machine.
+struct MixerSupervision {
+    enum Action: Equatable {
+        case none
+        /// Start a process that publishes with this epoch.
+        case start(epoch: UInt64)
+        /// Ask the running process to end.
+        case stop
+        /// End a process that did not when asked.
+        case kill
+    }
+
+    struct Configuration: Equatable {
+        /// Seconds the program goes on without a host.
+        var idle = 300.0
+        /// A process that ran for this many seconds was healthy: the next failure counts as the first.
+        var healthy = 30.0
+        /// Seconds a process gets to end by itself.
+        var patience = 5.0
+        /// The first wait after a second failure, in seconds, and the most any wait grows to.
+        var wait = (first: 0.25, most: 10.0)
+
+        static func == (left: Configuration, right: Configuration) -> Bool {
+            left.idle == right.idle && left.healthy == right.healthy && left.patience == right.patience
+                && left.wait == right.wait
+        }
+    }
+
+    private enum State {
+        case stopped
+        case running(since: MonotonicTime)
+        case waiting(until: MonotonicTime)
+        case stopping(since: MonotonicTime)
+    }
+
+    private let configuration: Configuration
+    private var state = State.stopped
+    private var hasHost = false
+    private var isEnded = false
+    private var hostless: MonotonicTime?
+    private var failures = 0
+    /// The epoch of the latest process; each has a higher one than all before it.
+    private(set) var epoch: UInt64
+    /// Processes started again after they died by themselves.
+    private(set) var restarts: UInt64 = 0
+
+    /// - Parameter firstEpoch: Higher than any epoch an earlier gateway process used for the room.
+    init(configuration: Configuration, firstEpoch: UInt64) {
+        self.configuration = configuration
+        epoch = firstEpoch
+    }
+
+    var isRunning: Bool {
+        switch state {
+        case .running, .stopping: true
+        case .stopped, .waiting: false
+        }
+    }
+
+    /// The room is over and its process is gone: nothing will follow.
+    var isFinished: Bool {
+        if isEnded, case .stopped = state { true } else { false }
+    }
+
+    /// The room has hosts, or has none any more.
+    mutating func hostsChanged(_ hasHost: Bool, now: MonotonicTime) -> Action {
+        if self.hasHost, !hasHost { hostless = now }
+        if hasHost { hostless = nil }
+        self.hasHost = hasHost
+        return decide(now: now)
+    }
+
+    mutating func roomEnded(now: MonotonicTime) -> Action {
+        isEnded = true
+        return decide(now: now)
+    }
+
+    /// The process is gone, whoever ended it.
+    mutating func exited(now: MonotonicTime, jitter: Double) -> Action {
+        switch state {
+        case .running(let since):
+            failures = now.seconds(since: since) >= configuration.healthy ? 1 : failures + 1
+            restarts += 1
+            state = .waiting(until: now.advanced(seconds: failures == 1 ? 0 : wait(jitter: jitter)))
+        case .stopping, .stopped, .waiting:
+            state = .stopped
+            failures = 0
+        }
+        return decide(now: now)
+    }
+
+    mutating func tick(now: MonotonicTime) -> Action {
+        decide(now: now)
+    }
+
+    private func wait(jitter: Double) -> Double {
+        let wait = configuration.wait
+        var length = wait.first
+        for _ in 2..<max(failures, 2) where length < wait.most { length *= 2 }
+        return min(length, wait.most) * (0.8 + 0.4 * jitter)
+    }
+
+    private func isWanted(now: MonotonicTime) -> Bool {
+        guard !isEnded else { return false }
+        if hasHost { return true }
+        guard let hostless else { return false }
+        return now.seconds(since: hostless) < configuration.idle
+    }
+
+    private mutating func decide(now: MonotonicTime) -> Action {
+        switch (state, isWanted(now: now)) {
+        case (.stopped, true):
+            return start(now: now)
+        case (.waiting(let until), true) where until <= now:
+            return start(now: now)
+        case (.waiting, false):
+            state = .stopped
+            return .none
+        case (.running, false):
+            state = .stopping(since: now)
+            return .stop
+        case (.stopping(let since), _) where now.seconds(since: since) >= configuration.patience:
+            state = .stopping(since: now)
+            return .kill
+        case (.stopped, false), (.waiting, true), (.running, true), (.stopping, _):
+            return .none
+        }
+    }
+
+    private mutating func start(now: MonotonicTime) -> Action {
+        epoch += 1
+        state = .running(since: now)
+        return .start(epoch: epoch)
+    }
+}

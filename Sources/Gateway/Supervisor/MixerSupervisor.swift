@@ -1,0 +1,161 @@
+import Foundation
+import Logging
+import Media
+import ServiceLifecycle
+import Stage
+import Synchronization
+
+/// Keeps one mixer process per live room, as a service.
+///
+/// Events of the stage and ends of processes come in from any thread and are only noted; one task acts on them, so a
+/// slow start of a process never holds up whoever reported.
+final class MixerSupervisor: Service {
+    /// Starts a mixer for a room and epoch.
+    typealias Launch =
+        @Sendable (
+            _ room: String, _ epoch: UInt64, _ onExit: @escaping @Sendable (Int32, Bool) -> Void
+        ) async throws -> MixerProcess
+
+    private enum Note: Sendable {
+        case hosts(room: String, hasHost: Bool)
+        case ended(room: String)
+        case exited(room: String, status: Int32, wasSignalled: Bool)
+        case tick
+    }
+
+    private struct Room {
+        var supervision: MixerSupervision
+        var process: MixerProcess?
+    }
+
+    private let configuration: MixerSupervision.Configuration
+    private let launch: Launch
+    private let logger: Logger
+    private let notes: AsyncStream<Note>
+    private let continuation: AsyncStream<Note>.Continuation
+    /// Restarts per room, for reports.
+    private let restarts = Mutex<[String: UInt64]>([:])
+
+    init(configuration: MixerSupervision.Configuration, logger: Logger, launch: @escaping Launch) {
+        self.configuration = configuration
+        self.logger = logger
+        self.launch = launch
+        // Notes are few (joins, leaves, ends) and each matters; their number is bounded by the rooms' own limits.
+        (notes, continuation) = AsyncStream.makeStream(of: Note.self, bufferingPolicy: .bufferingOldest(65_536))
+    }
+
+    /// Notes an event of the stage. Any thread.
+    func observe(_ event: StageEvent, hasHost: Bool) {
+        if case .roomEnded = event.payload {
+            continuation.yield(.ended(room: event.roomName))
+        } else {
+            continuation.yield(.hosts(room: event.roomName, hasHost: hasHost))
+        }
+    }
+
+    /// Rooms whose mixer was started again, and how often.
+    var restartCounts: [String: UInt64] { restarts.withLock { $0 } }
+
+    func run() async throws {
+        var rooms: [String: Room] = [:]
+        let ticker = Task { [continuation] in
+            while !Task.isCancelled {
+                try await Task.sleep(for: .milliseconds(100))
+                continuation.yield(.tick)
+            }
+        }
+        await withGracefulShutdownHandler {
+            for await note in notes {
+                await take(note, rooms: &rooms)
+            }
+        } onGracefulShutdown: {
+            self.continuation.finish()
+        }
+        ticker.cancel()
+        await shutDown(rooms)
+    }
+
+    private func take(_ note: Note, rooms: inout [String: Room]) async {
+        let now = MonotonicTime.now()
+        switch note {
+        case .hosts(let name, let hasHost):
+            guard hasHost || rooms[name] != nil else { return }
+            var room = rooms[name] ?? makeRoom()
+            let action = room.supervision.hostsChanged(hasHost, now: now)
+            await carryOut(action, name: name, room: &room)
+            rooms[name] = room
+        case .ended(let name):
+            guard var room = rooms[name] else { return }
+            let action = room.supervision.roomEnded(now: now)
+            await carryOut(action, name: name, room: &room)
+            rooms[name] = room.supervision.isFinished ? nil : room
+        case .exited(let name, let status, let wasSignalled):
+            guard var room = rooms[name] else { return }
+            logger.log(
+                level: status == 0 ? .info : .warning,
+                "mixer ended",
+                metadata: ["room": "\(name)", "status": "\(status)", "signalled": "\(wasSignalled)"]
+            )
+            room.process = nil
+            let action = room.supervision.exited(now: now, jitter: .random(in: 0...1))
+            await carryOut(action, name: name, room: &room)
+            let count = room.supervision.restarts
+            restarts.withLock { $0[name] = count }
+            rooms[name] = room.supervision.isFinished ? nil : room
+        case .tick:
+            for name in rooms.keys {
+                guard var room = rooms[name] else { continue }
+                let action = room.supervision.tick(now: now)
+                guard action != .none else { continue }
+                await carryOut(action, name: name, room: &room)
+                rooms[name] = room
+            }
+        }
+    }
+
+    private func makeRoom() -> Room {
+        // Seconds since 1970 are higher than what any earlier process of this gateway began with, as long as no room
+        // restarted its mixer more than once a second on average.
+        let epoch = UInt64(max(0, Date().timeIntervalSince1970))
+        return Room(supervision: MixerSupervision(configuration: configuration, firstEpoch: epoch))
+    }
+
+    private func carryOut(_ action: MixerSupervision.Action, name: String, room: inout Room) async {
+        switch action {
+        case .none:
+            return
+        case .stop:
+            room.process?.end()
+            logger.info("mixer stops", metadata: ["room": "\(name)"])
+        case .kill:
+            room.process?.kill()
+            logger.warning("mixer did not end when asked", metadata: ["room": "\(name)"])
+        case .start(let epoch):
+            do {
+                let process = try await launch(name, epoch) { [continuation] status, wasSignalled in
+                    continuation.yield(.exited(room: name, status: status, wasSignalled: wasSignalled))
+                }
+                room.process = process
+                logger.info(
+                    "mixer started",
+                    metadata: ["room": "\(name)", "epoch": "\(epoch)", "pid": "\(process.identifier)"]
+                )
+            } catch {
+                logger.error("mixer cannot be started", metadata: ["room": "\(name)", "error": "\(error)"])
+                // Counts as a process that died at once, so that the wait before the next try grows.
+                continuation.yield(.exited(room: name, status: -1, wasSignalled: false))
+            }
+        }
+    }
+
+    /// Ends every mixer and waits a moment for them to go.
+    private func shutDown(_ rooms: [String: Room]) async {
+        let processes = rooms.values.compactMap(\.process)
+        for process in processes { process.end() }
+        let deadline = MonotonicTime.now().advanced(seconds: 2)
+        while processes.contains(where: \.isRunning), .now() < deadline {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        for process in processes { process.kill() }
+    }
+}

@@ -1,0 +1,145 @@
+import Media
+import NIOCore
+import RTMP
+import Stage
+
+/// Checks and straightens what one host sends, before anything else looks at it.
+///
+/// H.264 with AAC or MP3 passes. Parameter sets are read here, so that a decoder never meets a picture it was not made
+/// for; pictures with start codes get length prefixes; a picture whose lengths lead nowhere is dropped and counted.
+struct HostMedia {
+    /// Pictures dropped because their NAL units made no sense.
+    private(set) var damagedPictures: UInt64 = 0
+    /// What the host carries, as far as it has been seen.
+    private(set) var published = PublishedMedia()
+
+    private let limit: (long: Int, short: Int)
+    private var lengthSize: Int?
+    private var lastPicture: MonotonicTime?
+
+    /// Pictures are taken as gone when sound alone came for this long, in seconds.
+    private static let pictureSilence = 3.0
+    /// Highest H.264 level a decoder here is asked to handle, times ten.
+    private static let highestLevel: UInt8 = 52
+
+    init(limit: (long: Int, short: Int)) {
+        self.limit = limit
+    }
+
+    /// The packet as it may go on, or nil when it is dropped.
+    ///
+    /// - Throws: The status that tells the encoder what it must change.
+    mutating func admit(_ packet: MediaPacket, now: MonotonicTime) throws(RTMPStatus) -> MediaPacket? {
+        switch packet.content {
+        case .metadata, .videoEnd:
+            return packet
+        case .videoConfiguration(let codec):
+            try require(codec)
+            return try configuration(packet)
+        case .picture(let codec, _, _):
+            try require(codec)
+            return picture(packet, now: now)
+        case .audioConfiguration(let codec):
+            try require(codec)
+            return try soundConfiguration(packet)
+        case .sound(let codec):
+            try require(codec)
+            published.hasAudio = true
+            published.audioCodec = codec.rawValue
+            if let lastPicture, published.hasVideo, now.seconds(since: lastPicture) > Self.pictureSilence {
+                published.hasVideo = false
+            }
+            return packet
+        }
+    }
+
+    private func require(_ codec: VideoCodec) throws(RTMPStatus) {
+        guard codec == .h264 else { throw .unsupportedCodec(codec.rawValue) }
+    }
+
+    private func require(_ codec: AudioCodec) throws(RTMPStatus) {
+        guard codec == .aac || codec == .mp3 else { throw .unsupportedCodec(codec.rawValue) }
+    }
+
+    private mutating func configuration(_ packet: MediaPacket) throws(RTMPStatus) -> MediaPacket? {
+        let configuration: AVCConfiguration
+        do {
+            configuration = try AVCConfiguration(packet.payload)
+        } catch {
+            throw .publishFailed("the H.264 configuration cannot be read (\(error))")
+        }
+        let sps = configuration.sps
+        guard sps.chromaFormat == 1, sps.lumaBitDepth == 8, sps.chromaBitDepth == 8 else {
+            throw .publishFailed("H.264 must be 8-bit 4:2:0; choose the Baseline, Main or High profile")
+        }
+        guard max(sps.width, sps.height) <= limit.long, min(sps.width, sps.height) <= limit.short else {
+            let most = "\(limit.long)x\(limit.short)"
+            throw .publishFailed("a picture of \(sps.width)x\(sps.height) is too large, \(most) is the most")
+        }
+        guard sps.level <= Self.highestLevel else {
+            throw .publishFailed("H.264 level \(Double(sps.level) / 10) is too high, 5.2 is the most")
+        }
+        lengthSize = configuration.nalLengthSize
+        published.width = sps.width
+        published.height = sps.height
+        published.frameRate = sps.frameRate
+        published.videoCodec = VideoCodec.h264.rawValue
+        return .h264Configuration(configuration.record, timestamp: packet.timestamp)
+    }
+
+    private mutating func soundConfiguration(_ packet: MediaPacket) throws(RTMPStatus) -> MediaPacket {
+        guard case .audioConfiguration(.aac) = packet.content else { return packet }
+        do {
+            _ = try AACConfiguration(packet.payload)
+        } catch {
+            throw .publishFailed("the AAC configuration cannot be read (\(error))")
+        }
+        return packet
+    }
+
+    private mutating func picture(_ packet: MediaPacket, now: MonotonicTime) -> MediaPacket? {
+        guard let lengthSize else {
+            // Pictures before the first configuration cannot be decoded by anyone.
+            damagedPictures += 1
+            return nil
+        }
+        let payload = packet.payload
+        guard NALUnits.areWellFormed(in: payload, lengthSize: lengthSize) else {
+            return straightened(packet, payload: payload, lengthSize: lengthSize, now: now)
+        }
+        notePicture(now)
+        return packet
+    }
+
+    /// Length prefixes in place of start codes, for encoders that send the wrong form.
+    private mutating func straightened(
+        _ packet: MediaPacket,
+        payload: ByteBuffer,
+        lengthSize: Int,
+        now: MonotonicTime
+    ) -> MediaPacket? {
+        guard lengthSize == 4, NALUnits.isAnnexB(payload), case .picture(_, let isKey, let isDisposable) = packet.content
+        else {
+            damagedPictures += 1
+            return nil
+        }
+        let units = NALUnits.lengthPrefixed(fromAnnexB: payload, keepsParameterSets: false)
+        guard units.readableBytes > 0 else {
+            damagedPictures += 1
+            return nil
+        }
+        notePicture(now)
+        return .h264Picture(
+            isKey: isKey,
+            isDisposable: isDisposable,
+            timestamp: packet.timestamp,
+            compositionOffset: packet.compositionOffset,
+            capacity: units.readableBytes
+        ) { $0.writeImmutableBuffer(units) }
+    }
+
+    private mutating func notePicture(_ now: MonotonicTime) {
+        lastPicture = now
+        published.hasVideo = true
+    }
+}

@@ -1,0 +1,132 @@
+public import Logging
+public import Media
+public import NIOCore
+public import RTMP
+public import Stage
+import Synchronization
+
+/// Lets hosts on stage: checks the stream key, sends the old connection of the same key away, and hands the media on.
+public final class HostDoor: Sendable {
+    private let stage: RoomDirectory
+    private let configuration: IngestConfiguration
+    private let logger: Logger
+    private let feed: @Sendable (PublishGrant) -> any PacketSink
+
+    private struct State {
+        var wrongKeys: WrongKeyLedger
+        var nextConnection: UInt64 = 1
+        var open: [UInt64: (grant: PublishGrant, connection: RTMPConnection)] = [:]
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter feed: Where the media of a host goes; asked once per connection.
+    public init(
+        stage: RoomDirectory,
+        configuration: IngestConfiguration = IngestConfiguration(),
+        logger: Logger,
+        feed: @escaping @Sendable (PublishGrant) -> any PacketSink
+    ) {
+        self.stage = stage
+        self.configuration = configuration
+        self.logger = logger
+        self.feed = feed
+        state = Mutex(State(wrongKeys: WrongKeyLedger(perMinute: configuration.wrongKeysPerMinute)))
+    }
+
+    /// Whether a stream name looks like a stream key, and so is for this door.
+    public static func isForHosts(_ name: String) -> Bool {
+        name.hasPrefix("sk_")
+    }
+
+    /// Answers a connection that wants to publish with a stream key. On the connection's event loop.
+    public func publish(_ request: PublishRequest, on connection: RTMPConnection) -> PublishVerdict {
+        let address = request.remoteAddress ?? "unknown"
+        let now = MonotonicTime.now()
+        switch stage.authorizePublish(streamKey: request.name) {
+        case .success(let grant):
+            // A right key opens whatever its address did before: a guesser must not lock out a host behind the same
+            // address, and 256 random bits are not guessed.
+            return admit(grant, on: connection)
+        case .failure(.unknownKey):
+            let isShut = state.withLock { state in
+                state.wrongKeys.noteWrongKey(from: address, now: now)
+                return state.wrongKeys.isShut(address, now: now)
+            }
+            if isShut {
+                logger.warning("too many wrong stream keys", metadata: ["address": "\(address)"])
+                return .refuse(.publishDenied("too many wrong stream keys, wait a minute"), after: .zero)
+            }
+            return refuse(.unknownKey, address: address)
+        case .failure(let refusal):
+            return refuse(refusal, address: address)
+        }
+    }
+
+    private func admit(_ grant: PublishGrant, on connection: RTMPConnection) -> PublishVerdict {
+        let number = state.withLock { state in
+            defer { state.nextConnection += 1 }
+            state.open[state.nextConnection] = (grant, connection)
+            return state.nextConnection
+        }
+        switch stage.publishBegan(grant, connection: number) {
+        case .refused(let refusal):
+            forget(number)
+            return refuse(refusal, address: connection.remoteAddress ?? "unknown")
+        case .accepted(let replaced):
+            if let replaced { sendAway(replaced, grant: grant) }
+            var logger = logger
+            logger[metadataKey: "room"] = "\(grant.room)"
+            logger[metadataKey: "identity"] = "\(grant.identity)"
+            logger[metadataKey: "source"] = "\(grant.source)"
+            logger.info("host publishes", metadata: ["address": "\(connection.remoteAddress ?? "unknown")"])
+            return .accept(
+                HostPublisher(
+                    grant: grant,
+                    connection: number,
+                    stage: stage,
+                    feed: feed(grant),
+                    configuration: configuration,
+                    logger: logger
+                ) { [weak self] in
+                    self?.forget(number)
+                }
+            )
+        }
+    }
+
+    private func refuse(_ refusal: PublishRefusal, address: String) -> PublishVerdict {
+        logger.notice("publish refused", metadata: ["reason": "\(refusal)", "address": "\(address)"])
+        switch refusal {
+        case .unknownKey:
+            return .refuse(.publishBadName("this stream key is not known"), after: configuration.wrongKeyDelay)
+        case .wrongMode:
+            return .refuse(.publishDenied("this participant is not a host"), after: .zero)
+        case .roomEnded:
+            return .refuse(.publishDenied("the room has ended"), after: .zero)
+        }
+    }
+
+    /// Ends a publishing connection because a newer one with the same key took over.
+    private func sendAway(_ number: UInt64, grant: PublishGrant) {
+        guard let old = state.withLock({ $0.open[number]?.connection }) else { return }
+        logger.notice("a newer connection took a host over", metadata: ["identity": "\(grant.identity)"])
+        old.eventLoop.execute { old.end(.publishReplaced, reason: .replaced) }
+    }
+
+    /// Ends publishing connections by command, as when their room ends or their host leaves. Any thread.
+    ///
+    /// - Parameter isMeant: Picks the connections by what they publish.
+    public func close(because reason: String, where isMeant: (PublishGrant) -> Bool) {
+        let connections = state.withLock { state in
+            state.open.values.filter { isMeant($0.grant) }.map(\.connection)
+        }
+        for connection in connections {
+            connection.eventLoop.execute { connection.end(.publishFailed(reason), reason: .shutdown) }
+        }
+    }
+
+    private func forget(_ number: UInt64) {
+        _ = state.withLock { $0.open.removeValue(forKey: number) }
+    }
+}

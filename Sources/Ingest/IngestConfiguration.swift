@@ -1,0 +1,25 @@
+public import NIOCore
+
+/// What hosts may send, and how guessing at keys is slowed down.
+public struct IngestConfiguration: Sendable {
+    /// Highest sustained rate of one host in kb/s; a warning is logged above 1.5 times, the host closed above twice.
+    public var maximumBitrate: Int
+    /// Wait before an unknown key is refused.
+    public var wrongKeyDelay: TimeAmount
+    /// Wrong keys one address may try per minute before it is refused at once, whatever it presents.
+    public var wrongKeysPerMinute: Int
+    /// Largest picture a host may send, in pixels a side of the longer and the shorter edge.
+    public var maximumPicture: (long: Int, short: Int)
+
+    public init(
+        maximumBitrate: Int = 12_000,
+        wrongKeyDelay: TimeAmount = .seconds(1),
+        wrongKeysPerMinute: Int = 5,
+        maximumPicture: (long: Int, short: Int) = (1920, 1088)
+    ) {
+        self.maximumBitrate = maximumBitrate
+        self.wrongKeyDelay = wrongKeyDelay
+        self.wrongKeysPerMinute = wrongKeysPerMinute
+        self.maximumPicture = maximumPicture
+    }
+}

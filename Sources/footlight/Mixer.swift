@@ -1,0 +1,28 @@
+import ArgumentParser
+import Gateway
+
+struct Mixer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Mix one room's program; started by the gateway, which hands the token over in FOOTLIGHT_MIXER_TOKEN.",
+        shouldDisplay: false
+    )
+
+    @Option(help: "The room to mix.")
+    var room: String
+
+    @Option(help: "The address under which the gateway is reached.")
+    var host: String = "127.0.0.1"
+
+    @Option(help: "The gateway's RTMP port.")
+    var rtmpPort: Int
+
+    @Option(help: "The gateway's HTTP port.")
+    var httpPort: Int
+
+    @Option(help: "The run of the program; a later one replaces an earlier one.")
+    var epoch: UInt64
+
+    func run() async throws {
+        try await RoomMixer(room: room, host: host, rtmpPort: rtmpPort, httpPort: httpPort, epoch: epoch).run()
+    }
+}
