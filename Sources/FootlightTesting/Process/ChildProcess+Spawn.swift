@@ -2,11 +2,12 @@ import Foundation
 import Glibc
 
 extension ChildProcess {
-    /// Starts a program in a new process group, with default signal handling, no open descriptor but its three standard
-    /// ones, and nothing to read.
+    /// Starts a program in a new process group, with default signal handling and no open descriptor but its three
+    /// standard ones; there is nothing to read unless `input` is an open descriptor.
     static func spawn(
         _ arguments: [String],
         environment: [String],
+        input: Int32? = nil,
         output: String,
         error: String
     ) throws -> Int32 {
@@ -14,7 +15,11 @@ extension ChildProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         let write = O_WRONLY | O_CREAT | O_APPEND
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_addopen(&actions, 1, output, write, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, error, write, 0o600)
         // Sockets of other tests must not live on in the child. To close one that is gone by then is no error.

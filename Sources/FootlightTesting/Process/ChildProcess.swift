@@ -60,7 +60,7 @@ public final class ChildProcess: Sendable {
             output: outputPath,
             error: errorPath
         )
-        ChildRegister.shared.add(pid: pid, mark: mark)
+        try ChildRegister.shared.add(pid: pid, mark: mark)
     }
 
     deinit { end() }
@@ -120,7 +120,13 @@ public final class ChildProcess: Sendable {
     public func end() {
         state.withLock { state in
             if !state.isGroupGone { kill(-pid, SIGKILL) }
-            for other in RunningProcess.carrying(mark) { kill(other, SIGKILL) }
+            // A process may start another while it is looked for, and takes a moment to die; none takes a second.
+            for _ in 0..<200 {
+                let others = RunningProcess.carrying(mark).filter { $0 != pid }
+                for other in others { kill(other, SIGKILL) }
+                if others.isEmpty { break }
+                usleep(5000)
+            }
             collect(&state, options: 0)
             if !state.isGroupGone {
                 kill(-pid, SIGKILL)

@@ -66,9 +66,14 @@ public final class NginxRTMP: Sendable {
         process.withLock { process in process.flatMap { $0.isRunning ? $0.pid : nil } }
     }
 
-    /// The files recorded, oldest first: one for each publish, named `STREAM-SECONDS.flv`.
+    /// The files recorded, oldest first: one for each publish that sent something, named `STREAM-SECONDS.flv`.
     public var recordings: [String] {
-        get throws { try folder.files(endingWith: ".flv") }
+        // nginx opens the file before it refuses a publisher, so an empty one says nothing.
+        get throws {
+            try folder.files(endingWith: ".flv").filter {
+                try FileManager.default.attributesOfItem(atPath: $0)[.size] as? Int ?? 0 > 13
+            }
+        }
     }
 
     /// What the server has logged.

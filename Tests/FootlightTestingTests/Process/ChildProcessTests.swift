@@ -1,5 +1,5 @@
 import Foundation
-import FootlightTesting
+@testable import FootlightTesting
 import Glibc
 import Testing
 
@@ -60,6 +60,19 @@ import Testing
         #expect(RunningProcess.arguments(of: pid) == ["sleep", "60"])
         child = nil
         #expect(!RunningProcess.all().contains(pid))
+    }
+
+    @Test("The guard kills the groups it still knows when its socket closes, and no other")
+    func guarded() async throws {
+        let children = try (0..<3).map { _ in try ChildProcess(["sh", "-c", "sleep 60 & wait"]) }
+        do {
+            let guardian = try ChildGuard()
+            for child in children { guardian.add(child.pid) }
+            guardian.remove(children[1].pid)
+        }
+        #expect(try await children[0].wait(.seconds(5)) == .signal(SIGKILL))
+        #expect(try await children[2].wait(.seconds(5)) == .signal(SIGKILL))
+        #expect(children[1].isRunning)
     }
 
     @Test("It inherits no descriptor and no ignored signal")
