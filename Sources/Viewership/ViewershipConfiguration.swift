@@ -2,8 +2,8 @@ public import Stage
 
 /// When a player starts and stops to count.
 ///
-/// A viewer by connection (RTMP, HTTP-FLV) counts from the moment the fan-out reports that media flowed long enough, until its
-/// connection closes. A viewer by requests (HLS) has no connection to watch, so its time-outs are set here.
+/// A viewer by connection (RTMP, HTTP-FLV) counts from the moment the fan-out reports that media flowed long enough,
+/// until its connection closes. A viewer by requests (HLS) has no connection to watch, so its time-outs are set here.
 public struct ViewershipConfiguration: Sendable, Equatable {
     /// How long an ended session may come back as the same session, without a new join; seconds.
     public var grace: Double
@@ -20,6 +20,7 @@ public struct ViewershipConfiguration: Sendable, Equatable {
     /// Rooms that get a label of their own in `metrics()`, the fullest first; the rest are added up as `_other`.
     public var labelledRooms: Int
 
+    /// The values that the specification of the count names, unless given otherwise.
     public init(
         grace: Double = 30,
         targetDuration: Double = 2,
@@ -38,7 +39,9 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         self.labelledRooms = labelledRooms
     }
 
-    /// How long after its last request a viewer still counts; seconds. Connections have no such time: they close.
+    /// How long after its last request a viewer still counts; seconds.
+    ///
+    /// Connections have no such time: they close.
     public func timeout(of playback: PlaybackProtocol) -> Double {
         playback == .llhls ? max(10, 3 * targetDuration) : min(max(3 * targetDuration, 12), 30)
     }

@@ -109,7 +109,9 @@ extension ViewershipLedger {
         return cut.adopted > 0 && now.seconds(since: startTime) < longest
     }
 
-    /// Reads one shard after the other, each locked until the last was read: all figures are of the moment `atTheBottom` runs.
+    /// Reads one shard after the other, each locked until the last was read.
+    ///
+    /// So all figures are of the moment in which `atTheBottom` runs.
     private func gather<Result>(
         from index: Int = 0,
         into result: inout Result,

@@ -5,11 +5,13 @@ import Synchronization
 
 /// Who watches: takes what the fan-out sees, and says how many they are.
 ///
-/// Sixteen shards, each behind its own lock, hold the sessions; a session's id says which one is its. `record` and `accepts` are
-/// called on event loops: they touch one shard for well under a microsecond, and no queue lies between, so nothing is
+/// Sixteen shards, each behind its own lock, hold the sessions; a session's id says which one is its. `record` and
+/// `accepts` are called on event loops: they touch one shard for a moment, and no queue lies between, so nothing is
 /// ever dropped. Reports hold all the locks for as long as they add the figures up, and so are one consistent cut.
 public final class ViewershipLedger: Sendable, AudienceObserving {
-    /// One shard with its lock. Locks are taken in the order of the shards, then the book's.
+    /// One shard with its lock.
+    ///
+    /// Locks are taken in the order of the shards, then the book's.
     final class Owner: Sendable {
         let shard: Mutex<AudienceShard>
 
@@ -60,6 +62,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     // MARK: Session ids
 
+    /// A new session id for an anonymous viewer of `room`; it counts from its first proven watching.
     public func makeSession(room: String) -> String {
         makeID(room: room, shard: UInt8.random(in: 0..<UInt8(SessionID.shardCount))).text
     }
@@ -80,6 +83,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         return attribute(id, room: room, identity: identity)
     }
 
+    /// Whether `sid` was signed for `room` by a key in force; a refusal is counted.
     public func accepts(sid: String, room: String) -> Bool {
         guard let id = SessionID(sid) else {
             refusedForms.add(1, ordering: .relaxed)
@@ -100,6 +104,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     // MARK: What happens
 
+    /// Takes one event, on whatever thread it happened.
+    ///
+    /// An event of an unknown id is taken if the id proves itself, and otherwise counted as rejected.
     public func record(_ event: AudienceEvent) {
         guard let id = SessionID(event.sid) else {
             refusedForms.add(1, ordering: .relaxed)

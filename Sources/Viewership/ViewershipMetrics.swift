@@ -4,33 +4,43 @@ import Synchronization
 
 /// One metric with all its samples, as the Prometheus text format has it: a name, a kind, a line of help.
 public struct MetricFamily: Sendable, Equatable {
+    /// What the value does: a gauge goes up and down, a counter only up.
     public enum Kind: String, Sendable, Equatable {
         case gauge
         case counter
     }
 
+    /// One dimension of a sample.
     public struct Label: Sendable, Equatable {
+        /// The dimension, such as `room`.
         public var name: String
+        /// Where in it, as it is; the renderer escapes.
         public var value: String
     }
 
+    /// One value.
     public struct Sample: Sendable, Equatable {
+        /// What the value is of; empty for the whole process.
         public var labels: [Label]
+        /// In the unit that the metric's name ends in.
         public var value: Double
     }
 
     /// The full name; that of a counter ends in `_total`.
     public var name: String
+    /// The Prometheus type.
     public var kind: Kind
+    /// One line for people.
     public var help: String
+    /// Every combination of labels once.
     public var samples: [Sample]
 }
 
 extension ViewershipLedger {
     /// The figures for a metrics endpoint, for a renderer to write out.
     ///
-    /// Labels name rooms, protocols and reasons, never a viewer. Beyond the configured number of rooms the emptiest are added up
-    /// under `room="_other"`; a room goes to 0 when it ends and is gone some minutes later.
+    /// Labels name rooms, protocols and reasons, never a viewer. Beyond the configured number of rooms the emptiest are
+    /// added up under `room="_other"`; a room goes to 0 when it ends and is gone some minutes later.
     public func metrics() -> [MetricFamily] {
         let now = clock.now.milliseconds
         let cut = cut()
@@ -103,7 +113,10 @@ extension ViewershipLedger {
             watch.add(Double(watched[playback]) / 1000, ("room", room), way)
             for reason in PerReason.allReasons where counters.leaves[playback][reason] > 0 {
                 leaves.add(
-                    Double(counters.leaves[playback][reason]), ("room", room), way, ("reason", reason.rawValue)
+                    Double(counters.leaves[playback][reason]),
+                    ("room", room),
+                    way,
+                    ("reason", reason.rawValue)
                 )
             }
         }

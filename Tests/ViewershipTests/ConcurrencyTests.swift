@@ -73,7 +73,7 @@ struct ConcurrencyTests {
         }
     }
 
-    /// A third by HLS, who stay; a third each by RTMP and FLV, of whom every other one leaves; some participants, who leave.
+    /// A third by HLS, who stay; a third each by RTMP and FLV, half of whom leave; some participants, who leave.
     private static func play(room: String, prefix: String, to ledger: ViewershipLedger) {
         for viewer in 0..<viewers {
             let sid = ledger.makeSession(room: room)

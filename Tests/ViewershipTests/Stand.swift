@@ -4,7 +4,9 @@ import Stage
 
 @testable import Viewership
 
-/// A ledger on a clock that is moved by hand, and the events of a fan-out in few words. Moments are seconds since the start.
+/// A ledger on a clock that is moved by hand, and the events of a fan-out in few words.
+///
+/// Moments are seconds since the start.
 final class Stand {
     static let keys = SessionKeys(current: SessionKey(version: 1, secret: Array(1...32)))
 
@@ -35,7 +37,11 @@ final class Stand {
     }
 
     func record(
-        _ sid: String, _ kind: AudienceEvent.Kind, at seconds: Double, by playback: PlaybackProtocol, room: String? = nil
+        _ sid: String,
+        _ kind: AudienceEvent.Kind,
+        at seconds: Double,
+        by playback: PlaybackProtocol,
+        room: String? = nil
     ) {
         let at = moment(seconds)
         if at > clock.now { clock.move(to: at) }

@@ -3,8 +3,8 @@ public import Stage
 
 /// How many watch a room, and how many did during its present broadcast.
 ///
-/// Live figures are provisional: they hold the viewers by requests (HLS) that are gone but not yet timed out. In every snapshot
-/// `concurrent` is the sum of `byProtocol`, and `joins - leaves == concurrent + resumable`.
+/// Live figures are provisional: they hold the viewers by requests (HLS) that are gone but not yet timed out. In every
+/// snapshot `concurrent` is the sum of `byProtocol`, and `joins - leaves == concurrent + resumable`.
 public struct RoomViewership: Sendable, Equatable {
     /// The room's unique name; empty in the total over all rooms.
     public var room: String
@@ -37,6 +37,7 @@ public struct RoomViewership: Sendable, Equatable {
     /// `joins` by the way of watching at the time; every way has its entry.
     public var joinsByProtocol: [PlaybackProtocol: Int]
 
+    /// Figures as given; zeros where nothing is.
     public init(
         room: String,
         concurrent: Int = 0,

@@ -5,6 +5,7 @@ public struct ViewershipTotals: Sendable, Equatable {
     /// The sum over `rooms`; its peak is the most that watched at once over all rooms since the start.
     public var total: RoomViewership
 
+    /// Rooms and a sum that was taken in the same moment.
     public init(rooms: [RoomViewership], total: RoomViewership) {
         self.rooms = rooms
         self.total = total

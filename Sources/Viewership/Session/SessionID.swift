@@ -1,8 +1,8 @@
 /// The name of one viewer session, made by us and proof of it.
 ///
-/// 24 bytes, big-endian: key version (1), shard (1), second of issue since 1970 (4), hash of the room's name (4), nonce (6),
-/// message authentication code (8). On the wire: 32 characters of base64url without padding. Because the id carries
-/// its own proof, a gateway that never saw it (it was restarted, or another one issued it) can take it over.
+/// 24 bytes, big-endian: key version (1), shard (1), second of issue since 1970 (4), hash of the room's name (4), nonce
+/// (6), message authentication code (8). On the wire: 32 characters of base64url without padding. Because the id
+/// carries its own proof, a gateway that never saw it (it was restarted, or another one issued it) can take it over.
 public struct SessionID: Sendable, Hashable {
     /// Length of the text form.
     public static let textLength = 32

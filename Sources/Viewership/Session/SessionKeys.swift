@@ -5,6 +5,7 @@ public struct SessionKeys: Sendable {
     /// Still verifies ids that were signed before the rotation; its version differs from the current one.
     public let previous: SessionKey?
 
+    /// Keys of which `current` signs.
     public init(current: SessionKey, previous: SessionKey? = nil) {
         self.current = current
         self.previous = previous

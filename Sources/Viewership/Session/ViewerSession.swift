@@ -1,7 +1,8 @@
 import Stage
 
-/// What a shard remembers of one viewer session. Times are whole milliseconds of the monotonic clock.
+/// What a shard remembers of one viewer session.
 ///
+/// Times are whole milliseconds of the monotonic clock.
 /// NEW until it is proven to watch, LIVE while it counts, ENDED while it may still come back, then gone.
 struct ViewerSession {
     enum Phase: UInt8 {
@@ -32,6 +33,8 @@ struct ViewerSession {
     var connections: UInt16 = 0
     /// Median time between playlist fetches, in milliseconds; 0 until it is known.
     var poll: UInt16 = 0
+    /// Where its present state began.
+    ///
     /// NEW: the first playlist. LIVE by connection: the start of the present run. ENDED: when it ended.
     var since: Int64
     /// The last sign of life, of a viewer by requests.

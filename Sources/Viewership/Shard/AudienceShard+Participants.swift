@@ -2,9 +2,10 @@ import Stage
 
 /// Participants who watch (RECV_ONLY, known by the API) and the players that are theirs.
 ///
-/// A participant without a player of its own counts as `sdk`: it is *seated*. As soon as a player of its own counts, it gives
-/// up the seat, and takes it back when the last of them ends; its one join goes along, so that a viewer is never counted
-/// twice and never joins twice. A participant and its sessions live in the same shard, which makes this one step.
+/// A participant without a player of its own counts as `sdk`: it is *seated*. As soon as a player of its own counts, it
+/// gives up the seat, and takes it back when the last of them ends; its one join goes along, so that a viewer is never
+/// counted twice and never joins twice. A participant and its sessions live in the same shard, which makes this one
+/// step.
 extension AudienceShard {
     /// The participant watches; saying it again changes nothing.
     mutating func participantWatching(room name: String, identity: String, at: Int64) {

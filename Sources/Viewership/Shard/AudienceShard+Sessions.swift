@@ -66,7 +66,9 @@ extension AudienceShard {
         schedule(index, deadline: sessions[index].lastHit + timeouts[playback])
     }
 
-    /// NEW or ENDED to LIVE. `since` is where the watching is proven to have begun, at or before `at`.
+    /// NEW or ENDED to LIVE.
+    ///
+    /// `since` is where the watching is proven to have begun, at or before `at`.
     private mutating func enter(_ index: Int, since: Int64, at: Int64) {
         let session = sessions[index]
         let playback = session.playback
@@ -103,7 +105,9 @@ extension AudienceShard {
         if !wasSeated { note(session.room, 1, at: at) }
     }
 
-    /// LIVE to ENDED. `endedAt` is where the watching ended, at or before `at`.
+    /// LIVE to ENDED.
+    ///
+    /// `endedAt` is where the watching ended, at or before `at`.
     private mutating func depart(_ index: Int, endedAt: Int64, reason: AudienceEvent.CloseReason, at: Int64) {
         let session = sessions[index]
         let playback = session.playback

@@ -3,8 +3,8 @@ import Stage
 
 /// One sixteenth of the audience: its sessions, their timers and the counters, changed together.
 ///
-/// Events go in with their moment, time is passed in, and what comes out are counters and `changes`. No lock, no clock and
-/// no I/O of its own; whoever owns it sees to it that one thread at a time is inside. Times are milliseconds.
+/// Events go in with their moment, time is passed in, and what comes out are counters and `changes`. No lock, no clock
+/// and no I/O of its own; whoever owns it sees to it that one thread at a time is inside. Times are milliseconds.
 struct AudienceShard {
     /// The number of a room's live viewers moved.
     struct Change: Equatable {
@@ -161,8 +161,8 @@ struct AudienceShard {
 
     /// Sees to it that somebody looks at the session at `deadline` or before.
     ///
-    /// Never farther ahead than the shortest time-out: should the session change its state meanwhile, its new deadline cannot
-    /// be missed, and the entry need not be moved.
+    /// Never farther ahead than the shortest time-out: should the session change its state meanwhile, its new
+    /// deadline cannot be missed, and the entry need not be moved.
     mutating func schedule(_ index: Int, deadline: Int64) {
         guard !sessions[index].isScheduled else { return }
         sessions[index].isScheduled = true

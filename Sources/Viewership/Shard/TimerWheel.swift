@@ -1,7 +1,7 @@
 /// Sessions by the second in which somebody should look at them again.
 ///
-/// A session stands in it at most once and is not moved when it shows life: whoever takes it out reads the session's own
-/// deadline and puts it back if that has moved on. So a sign of life costs nothing here.
+/// A session stands in it at most once and is not moved when it shows life: whoever takes it out reads the session's
+/// own deadline and puts it back if that has moved on. So a sign of life costs nothing here.
 struct TimerWheel {
     private static let slotCount: Int64 = 64
 

@@ -126,7 +126,10 @@ struct Oracle {
             if mutation == .newIDAfterBlip {
                 sids[event.player] = stand.ledger.makeSession(room: Self.rooms[player.room])
                 stand.record(
-                    sids[event.player], .opened, at: Double(event.at) / 1000, by: player.playback,
+                    sids[event.player],
+                    .opened,
+                    at: Double(event.at) / 1000,
+                    by: player.playback,
                     room: Self.rooms[player.room]
                 )
                 kind = .watched(since: stand.moment(Double(event.at) / 1000))
@@ -144,7 +147,10 @@ struct Oracle {
         }
         let delay = mutation == .endNotBackDated && event.at == player.polls.last ? 11_000 : 0
         stand.record(
-            sids[event.player], kind, at: Double(event.at + delay) / 1000, by: player.playback,
+            sids[event.player],
+            kind,
+            at: Double(event.at + delay) / 1000,
+            by: player.playback,
             room: Self.rooms[player.room]
         )
     }

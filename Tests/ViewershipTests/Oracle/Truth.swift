@@ -32,7 +32,10 @@ struct Truth {
 
     /// One more from the first whole second at or after `start`, one fewer from the one at or after `end`.
     private mutating func add(
-        _ kind: PlaybackProtocol, from start: Int, to end: Int, in path: WritableKeyPath<Truth, [PerProtocol<Int>]>
+        _ kind: PlaybackProtocol,
+        from start: Int,
+        to end: Int,
+        in path: WritableKeyPath<Truth, [PerProtocol<Int>]>
     ) {
         self[keyPath: path][(start + 999) / 1000][kind] += 1
         self[keyPath: path][(end + 999) / 1000][kind] -= 1

@@ -6,7 +6,8 @@ struct VirtualPlayer {
     var room: Int
     var join: Int
     var leave: Int
-    /// When it was cut off for a moment: a connection reconnects after it, a viewer by requests asks for nothing meanwhile.
+    /// When it was cut off for a moment: a connection reconnects after it, a viewer by requests asks for nothing
+    /// meanwhile.
     var blips: [Range<Int>] = []
     /// When it is proven to watch, and counts.
     var qualified = 0
@@ -25,7 +26,10 @@ struct VirtualPlayer {
         let join = Int.random(in: 0..<duration, using: &random)
         let leave = join + 8000 + Int.random(in: 0..<300, using: &random) * Int.random(in: 0..<300, using: &random)
         var player = VirtualPlayer(
-            playback: playback, room: Int.random(in: 0..<3, using: &random), join: join, leave: leave
+            playback: playback,
+            room: Int.random(in: 0..<3, using: &random),
+            join: join,
+            leave: leave
         )
         var next = join + 7000 + Int.random(in: 0..<30_000, using: &random)
         while next < leave - 1000 {

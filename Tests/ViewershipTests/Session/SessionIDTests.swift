@@ -72,7 +72,13 @@ struct SessionIDTests {
     @Test("the proof is the first eight bytes of HMAC-SHA256 over the sixteen bytes and the room's name")
     func code() {
         // Computed with another implementation for key 0x01...0x20.
-        let id = SessionID(version: 1, shard: 7, issuedAt: 1_800_000_001, roomHash: 0xDEAD_BEEF, nonce: 0x0123_4567_89AB)
+        let id = SessionID(
+            version: 1,
+            shard: 7,
+            issuedAt: 1_800_000_001,
+            roomHash: 0xDEAD_BEEF,
+            nonce: 0x0123_4567_89AB
+        )
         let key = SessionKey(version: 1, secret: Array(1...32))
         #expect(key.code(head: id.head, tail: id.tail, room: "show") == 0x1BA1_B3ED_F571_C6BC)
     }

@@ -69,7 +69,7 @@ struct RequestViewerTests {
         #expect(ViewershipConfiguration(targetDuration: 4).timeout(of: .llhls) == 12)
     }
 
-    @Test("back within the grace time it is the same view, the silence is not watch time, and the next time-out is on time")
+    @Test("back within the grace time it is the same view; the silence is not watched, the next time-out on time")
     func resumed() {
         let stand = Stand()
         let sid = stand.ledger.makeSession(room: stand.room)
@@ -90,10 +90,14 @@ struct RequestViewerTests {
         #expect(stand.report.joins == 1)
     }
 
-    @Test("half a poll is half of the median, which one long pause does not move, and never more than half a target duration")
+    @Test("half a poll is half of the median, which one long pause does not move, nor any beyond the target duration")
     func medianPoll() {
         var session = ViewerSession(
-            id: SessionID(head: 0, tail: 0, code: 0), room: 0, playback: .hls, since: 0, lastHit: 0
+            id: SessionID(head: 0, tail: 0, code: 0),
+            room: 0,
+            playback: .hls,
+            since: 0,
+            lastHit: 0
         )
         session.notePoll(1000, limit: 2000)
         #expect(session.poll == 1000)
@@ -122,7 +126,13 @@ struct RequestViewerTests {
             #expect(later.accepts(sid: sid, room: "show"))
             for second in [0.0, 2.0] {
                 later.record(
-                    AudienceEvent(sid: sid, room: "show", playback: .hls, kind: .playlistServed, at: after.moment(second))
+                    AudienceEvent(
+                        sid: sid,
+                        room: "show",
+                        playback: .hls,
+                        kind: .playlistServed,
+                        at: after.moment(second)
+                    )
                 )
             }
         }
