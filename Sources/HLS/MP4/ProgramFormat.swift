@@ -6,6 +6,7 @@ struct ProgramFormat: Equatable {
     static let audioTrack: UInt32 = 2
     /// Ticks per second of the video track; a millisecond is 90 of them.
     static let videoTimescale: UInt32 = 90_000
+    static let videoTicksPerMillisecond: Int64 = 90
 
     var video: AVCConfiguration?
     var audio: AACConfiguration?

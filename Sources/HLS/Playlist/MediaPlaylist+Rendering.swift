@@ -7,35 +7,65 @@ extension MediaPlaylist {
     ///   - query: Appended to every address behind a question mark; empty for none. Written as it is, so it must be
     ///     percent-encoded.
     ///   - prefix: Put before every file name, such as `e3/`; relative to the playlist's own address.
-    public func render(query: String = "", prefix: String = "") -> ByteBuffer {
-        let suffix = query.isEmpty ? "\n" : "?\(query)\n"
-        var text = ByteBuffer()
-        text.reserveCapacity(256 + listed.count * (128 + query.utf8.count + prefix.utf8.count))
-        text.writeStaticString("#EXTM3U\n#EXT-X-VERSION:7\n")
-        text.writeString("#EXT-X-TARGETDURATION:\(configuration.targetDuration)\n")
-        text.writeString("#EXT-X-MEDIA-SEQUENCE:\(mediaSequence)\n")
-        if discontinuitySequence > 0 {
-            text.writeString("#EXT-X-DISCONTINUITY-SEQUENCE:\(discontinuitySequence)\n")
-        }
-        if listed.allSatisfy(\.segment.isIndependent) {
-            text.writeStaticString("#EXT-X-INDEPENDENT-SEGMENTS\n")
-        }
-        var map: String?
-        for entry in listed {
+    ///   - isLowLatency: Also lists the parts of the newest segments and announces the next part (RFC 8216bis 4.4.4.9,
+    ///     4.4.5.3). It promises that the server answers blocking reloads and holds a request for the announced part.
+    public func render(query: String = "", prefix: String = "", isLowLatency: Bool = false) -> ByteBuffer {
+        var lines = PlaylistLines(query: query, prefix: prefix, capacity: 512 + listed.count * 1024)
+        lines.add("#EXTM3U")
+        lines.add(isLowLatency ? "#EXT-X-VERSION:9" : "#EXT-X-VERSION:7")
+        lines.add("#EXT-X-TARGETDURATION:\(configuration.targetDuration)")
+        if isLowLatency { addServerControl(to: &lines) }
+        lines.add("#EXT-X-MEDIA-SEQUENCE:\(mediaSequence)")
+        if discontinuitySequence > 0 { lines.add("#EXT-X-DISCONTINUITY-SEQUENCE:\(discontinuitySequence)") }
+        if listed.allSatisfy(\.segment.isIndependent) { lines.add("#EXT-X-INDEPENDENT-SEGMENTS") }
+        for (position, entry) in listed.enumerated() {
             let segment = entry.segment
-            if segment.isDiscontinuity { text.writeStaticString("#EXT-X-DISCONTINUITY\n") }
-            if segment.initialization != map {
-                map = segment.initialization
-                let address = prefix + segment.initialization + (query.isEmpty ? "" : "?\(query)")
-                text.writeString("#EXT-X-MAP:URI=\"\(address)\"\n")
-            }
-            text.writeString("#EXT-X-PROGRAM-DATE-TIME:\(ProgramDateTime.text(entry.wallClock))\n")
-            text.writeString("#EXTINF:\(Decimal.text(segment.duration, digits: 5)),\n")
-            text.writeString(prefix)
-            text.writeString(segment.name)
-            text.writeString(suffix)
+            lines.beginSegment(
+                isDiscontinuity: segment.isDiscontinuity,
+                initialization: segment.initialization,
+                date: entry.wallClock
+            )
+            if isLowLatency, listed.count - position <= Self.segmentsWithParts { entry.parts.forEach { lines.add($0) } }
+            lines.add("#EXTINF:\(Decimal.text(segment.duration, digits: 5)),")
+            lines.add(file: segment.name)
         }
-        if isEnded { text.writeStaticString("#EXT-X-ENDLIST\n") }
-        return text
+        if isEnded {
+            lines.add("#EXT-X-ENDLIST")
+        } else if isLowLatency {
+            addOpenParts(to: &lines)
+        }
+        return lines.text
+    }
+
+    /// Parts are worth listing for about three target durations (RFC 8216bis 6.2.2).
+    private static let segmentsWithParts = 3
+
+    private func addServerControl(to lines: inout PlaylistLines) {
+        let target = Double(configuration.partTargetMilliseconds) / 1000
+        let holdBack = Decimal.text(3 * target, digits: 3)
+        lines.add("#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=\(holdBack)")
+        lines.add("#EXT-X-PART-INF:PART-TARGET=\(Decimal.text(target, digits: 3))")
+    }
+
+    private func addOpenParts(to lines: inout PlaylistLines) {
+        if let first = openParts.first {
+            lines.beginSegment(
+                isDiscontinuity: first.isDiscontinuity,
+                initialization: first.initialization,
+                date: date(of: first.start)
+            )
+            openParts.forEach { lines.add($0) }
+        }
+        let next = nextPart
+        lines.add(
+            "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=",
+            quotedFile: MediaName.part(next.sequence, next.index).text
+        )
+    }
+
+    /// The part that will be appended next: its segment's media sequence number, and its place in that segment.
+    public var nextPart: (sequence: Int, index: Int) {
+        if let open = openParts.last { return (open.sequence, open.index + 1) }
+        return ((entries.last?.segment.sequence ?? mediaSequence - 1) + 1, 0)
     }
 }

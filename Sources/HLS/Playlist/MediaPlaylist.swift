@@ -50,7 +50,7 @@ public struct MediaPlaylist: Sendable {
             openParts.append(part)
             byteCount += part.data.readableBytes
         case .segment(let segment):
-            let date = anchor.map { $0.wallClock + segment.start - $0.feed } ?? wallClock - segment.duration
+            let date = date(of: segment.start) ?? wallClock - segment.duration
             if openParts.isEmpty { byteCount += segment.byteCount }
             entries.append(Entry(segment: segment, parts: openParts, wallClock: date))
             openParts.removeAll()
@@ -87,6 +87,11 @@ public struct MediaPlaylist: Sendable {
         guard isPlayable else { return nil }
         let bytes = listed.reduce(0) { $0 + $1.segment.byteCount }
         return Self.bandwidth(bytes: bytes, seconds: listed.reduce(0) { $0 + $1.segment.duration })
+    }
+
+    /// The wall clock at a moment of the feed's clock.
+    func date(of feed: Double) -> Double? {
+        anchor.map { $0.wallClock + feed - $0.feed }
     }
 
     var listed: ArraySlice<Entry> { entries[graceCount...] }

@@ -62,7 +62,7 @@ struct OpenSegment {
             index: parts.count,
             data: data,
             start: seconds(partStart),
-            duration: seconds(end) - seconds(partStart),
+            duration: seconds(end - partStart),
             isIndependent: isAudioOnly || fragment.hasKeyPicture,
             isDiscontinuity: isDiscontinuity,
             initialization: initialization
@@ -80,7 +80,7 @@ struct OpenSegment {
             sequence: sequence,
             parts: parts,
             start: seconds(start),
-            duration: seconds(end) - seconds(start),
+            duration: seconds(end - start),
             isIndependent: isIndependent,
             isDiscontinuity: isDiscontinuity,
             initialization: initialization,

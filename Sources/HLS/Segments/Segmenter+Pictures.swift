@@ -8,7 +8,7 @@ extension Segmenter {
             NALUnits.areWellFormed(in: payload, lengthSize: video.nalLengthSize)
         else { return drop() }
 
-        var time = packet.timestamp * Int64(ProgramFormat.videoTimescale) / 1000
+        var time = packet.timestamp * ProgramFormat.videoTicksPerMillisecond
         if let open = current, !open.isAudioOnly {
             if time == open.newest { time += 1 }
             let hasHole = time - open.start > open.ticks(milliseconds: configuration.latestCutMilliseconds)
@@ -16,7 +16,9 @@ extension Segmenter {
         }
         let picture = MovieFragment.Picture(
             time: time,
-            compositionOffset: Int32(clamping: Int64(packet.compositionOffset) * 90),
+            compositionOffset: Int32(
+                clamping: Int64(packet.compositionOffset) * ProgramFormat.videoTicksPerMillisecond
+            ),
             isKey: isKey,
             isDisposable: isDisposable,
             payload: payload
@@ -35,8 +37,11 @@ extension Segmenter {
         let isFull = open.byteCount > configuration.maximumSegmentBytes
         pictureInterval = picture.time - open.newest
 
+        // A segment that had to begin without a key picture ends at the first one, so that segments and groups of
+        // pictures fall in step again.
+        let isBoundary = picture.isKey && (age >= earliest || !open.isIndependent)
         var output: [SegmenterOutput] = []
-        if picture.isKey && age >= earliest || age + pictureInterval > latest || isFull {
+        if isBoundary || age + pictureInterval > latest || isFull {
             output = cutSegment(at: picture.time, isIndependent: picture.isKey)
         } else if picture.time - open.partStart + pictureInterval > partTarget
             || open.fragment.pictures.count >= Self.maximumPicturesOfPart

@@ -23,7 +23,7 @@ extension Segmenter {
             return add(MovieFragment.Sound(time: time, payload: packet.payload), toAudioOnly: open)
         case .at(let time):
             // Pictures have stopped coming. Their segment must not grow with sound alone.
-            guard packet.timestamp * 90 - open.start <= latest else {
+            guard packet.timestamp * ProgramFormat.videoTicksPerMillisecond - open.start <= latest else {
                 mustRestart = true
                 return closeSegment() + wait(with: packet)
             }

@@ -64,7 +64,7 @@ public struct AACConfiguration: Sendable, Equatable {
         let index = Int(try reader.bits(4))
         if index == 15 {
             let rate = Int(try reader.bits(24))
-            guard (1...192_000).contains(rate) else { throw .invalid(field: "samplingFrequency") }
+            guard (4000...192_000).contains(rate) else { throw .invalid(field: "samplingFrequency") }
             return rate
         }
         guard index < sampleRates.count else { throw .invalid(field: "samplingFrequencyIndex") }

@@ -1,0 +1,57 @@
+import HLS
+import NIOCore
+import Testing
+
+@Suite("The low-latency playlist lists parts and announces the next")
+struct LowLatencyPlaylistTests {
+    private func lines(_ broadcast: Broadcast) -> [String] {
+        String(buffer: broadcast.playlist.render(query: "sid=a", prefix: "e1/", isLowLatency: true))
+            .split(separator: "\n").map(String.init)
+    }
+
+    @Test("a program in its second segment, in full")
+    func golden() {
+        var broadcast = Broadcast(HLSConfiguration(segmentDuration: 1, partDuration: 0.5))
+        broadcast.feed(SyntheticProgram.program(pictures: 40, group: 25))
+        #expect(
+            lines(broadcast) == [
+                "#EXTM3U", "#EXT-X-VERSION:9", "#EXT-X-TARGETDURATION:1",
+                "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.506",
+                "#EXT-X-PART-INF:PART-TARGET=0.502", "#EXT-X-MEDIA-SEQUENCE:0", "#EXT-X-INDEPENDENT-SEGMENTS",
+                "#EXT-X-MAP:URI=\"e1/init0.mp4?sid=a\"", "#EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:39.520Z",
+                "#EXT-X-PART:DURATION=0.48000,URI=\"e1/s0.p0.m4s?sid=a\",INDEPENDENT=YES",
+                "#EXT-X-PART:DURATION=0.48000,URI=\"e1/s0.p1.m4s?sid=a\"",
+                "#EXT-X-PART:DURATION=0.04000,URI=\"e1/s0.p2.m4s?sid=a\"",
+                "#EXTINF:1.00000,", "e1/s0.m4s?sid=a", "#EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:40.520Z",
+                "#EXT-X-PART:DURATION=0.48000,URI=\"e1/s1.p0.m4s?sid=a\",INDEPENDENT=YES",
+                "#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"e1/s1.p1.m4s?sid=a\"",
+            ]
+        )
+        #expect(broadcast.playlist.nextPart == (1, 1))
+    }
+
+    @Test("the announced part is always the one that comes")
+    func announcements() {
+        var broadcast = Broadcast()
+        var announced = broadcast.playlist.nextPart
+        for packet in SyntheticProgram.program(pictures: 300, group: 48) {
+            let before = broadcast.parts.count
+            broadcast.feed([packet])
+            if broadcast.parts.count > before {
+                #expect((broadcast.parts[before].sequence, broadcast.parts[before].index) == announced)
+            }
+            announced = broadcast.playlist.nextPart
+        }
+        #expect(broadcast.parts.count > 30)
+    }
+
+    @Test("only the newest segments list their parts")
+    func oldParts() {
+        var broadcast = Broadcast()
+        broadcast.feed(SyntheticProgram.program(pictures: 301))
+        let withParts = Set(lines(broadcast).filter { $0.hasPrefix("#EXT-X-PART:") }.compactMap { line in
+            line.split(separator: "/").last?.split(separator: ".").first
+        })
+        #expect(withParts == ["s3", "s4", "s5"])
+    }
+}

@@ -1,0 +1,117 @@
+import HLS
+import NIOCore
+import Testing
+
+@Suite("The media playlist says what exists")
+struct MediaPlaylistTests {
+    @Test("a young program, in full")
+    func golden() {
+        var broadcast = Broadcast()
+        #expect(!broadcast.playlist.isPlayable)
+        broadcast.feed(SyntheticProgram.program(pictures: 101))
+        #expect(broadcast.playlist.isPlayable)
+        #expect(
+            broadcast.text(query: "sid=abc", prefix: "e3/") == """
+                #EXTM3U
+                #EXT-X-VERSION:7
+                #EXT-X-TARGETDURATION:2
+                #EXT-X-MEDIA-SEQUENCE:0
+                #EXT-X-INDEPENDENT-SEGMENTS
+                #EXT-X-MAP:URI="e3/init0.mp4?sid=abc"
+                #EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:39.680Z
+                #EXTINF:2.00000,
+                e3/s0.m4s?sid=abc
+                #EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:41.680Z
+                #EXTINF:2.00000,
+                e3/s1.m4s?sid=abc
+
+                """
+        )
+    }
+
+    @Test("the window rolls: numbers advance, a discontinuity that leaves is counted, grace keeps files for a while")
+    func rolling() throws {
+        var broadcast = Broadcast(HLSConfiguration(windowLength: 3, graceLength: 2))
+        broadcast.feed(SyntheticProgram.program(pictures: 50))
+        broadcast.segmenter.discontinuity()
+        broadcast.feed(SyntheticProgram.program(from: 10_000, pictures: 101))
+        #expect(broadcast.playlist.mediaSequence == 0)
+        #expect(broadcast.text().contains("#EXT-X-DISCONTINUITY\n"))
+        #expect(!broadcast.text().contains("DISCONTINUITY-SEQUENCE"))
+
+        broadcast.feed(SyntheticProgram.program(from: 14_040, pictures: 50, withConfiguration: false))
+        broadcast.feed(SyntheticProgram.program(from: 16_040, pictures: 2, withConfiguration: false))
+        #expect(broadcast.playlist.mediaSequence == 1)
+        #expect(broadcast.playlist.discontinuitySequence == 0)
+        #expect(broadcast.playlist.segments.map(\.isDiscontinuity) == [true, false, false])
+
+        broadcast.feed(SyntheticProgram.program(from: 18_040, pictures: 2, withConfiguration: false))
+        let text = broadcast.text()
+        #expect(text.contains("#EXT-X-MEDIA-SEQUENCE:2\n#EXT-X-DISCONTINUITY-SEQUENCE:1\n"))
+        #expect(!text.contains("#EXT-X-DISCONTINUITY\n"))
+        #expect(text.contains("#EXT-X-MAP:URI=\"init0.mp4\"\n"))
+        #expect(broadcast.playlist.segment(named: "s0.m4s") != nil)
+
+        broadcast.feed(SyntheticProgram.program(from: 20_040, pictures: 2, withConfiguration: false))
+        #expect(broadcast.playlist.segment(named: "s0.m4s") == nil)
+        #expect(broadcast.playlist.segment(named: "s1.m4s") == broadcast.segments[1].parts)
+        #expect(broadcast.playlist.storedBytes == broadcast.segments[1...5].reduce(0) { $0 + $1.byteCount })
+    }
+
+    @Test("files are found by their exact names only")
+    func lookups() {
+        var broadcast = Broadcast()
+        broadcast.feed(SyntheticProgram.program(pictures: 80))
+        let playlist = broadcast.playlist
+        #expect(playlist.initialization(named: "init0.mp4") == broadcast.initializations[0].data)
+        #expect(playlist.segment(named: "s0.m4s") == broadcast.segments[0].parts)
+        #expect(playlist.part(named: "s0.p1.m4s") == broadcast.segments[0].parts[1])
+        #expect(playlist.part(named: "s1.p0.m4s") == broadcast.parts.first { $0.sequence == 1 }?.data)
+        let strangers = [
+            "", "s", "s.m4s", "s00.m4s", "s+0.m4s", "s-1.m4s", "s1.m4s", "s99999999999999999999.m4s", "init1.mp4",
+            "../s0.m4s", "s0.m4s?x", "S0.m4s", "s0.p0.m4s", "s0.p99.m4s", "s9223372036854775807.m4s",
+        ]
+        for name in strangers { #expect(playlist.segment(named: name) == nil, "\(name)") }
+        #expect(playlist.part(named: "s0.p99.m4s") == nil)
+        #expect(playlist.part(named: "s7.p0.m4s") == nil)
+        #expect(playlist.initialization(named: "init1.mp4") == nil)
+    }
+
+    @Test("an initialization is kept as long as a segment needs it, and not longer")
+    func initializations() {
+        var broadcast = Broadcast(HLSConfiguration(windowLength: 3, graceLength: 0))
+        broadcast.feed([SyntheticProgram.audioConfiguration] + SyntheticProgram.sounds(seconds: 3))
+        broadcast.feed(SyntheticProgram.program(from: 3000, pictures: 101))
+        #expect(broadcast.playlist.initialization(named: "init0.mp4") != nil)
+        #expect(broadcast.text().components(separatedByMap: "init").count == 2)
+        broadcast.feed(SyntheticProgram.program(from: 7040, pictures: 100))
+        #expect(broadcast.playlist.initialization(named: "init0.mp4") == nil)
+        #expect(broadcast.playlist.initialization(named: "init1.mp4") != nil)
+    }
+
+    @Test("the end is said, and nothing unfinished remains")
+    func end() {
+        var broadcast = Broadcast()
+        broadcast.feed(SyntheticProgram.program(pictures: 70))
+        broadcast.finish()
+        #expect(broadcast.playlist.isEnded)
+        #expect(broadcast.text().hasSuffix("#EXTINF:0.80000,\ns1.m4s\n#EXT-X-ENDLIST\n"))
+        #expect(broadcast.playlist.storedBytes == broadcast.segments.reduce(0) { $0 + $1.byteCount })
+    }
+
+    @Test("bandwidth is measured on what is listed")
+    func bandwidth() throws {
+        var broadcast = Broadcast()
+        broadcast.feed(SyntheticProgram.program(pictures: 101))
+        let bits = broadcast.segments.map { $0.byteCount * 8 }
+        #expect(broadcast.playlist.peakBandwidth == bits.map { ($0 + 1) / 2 }.max())
+        #expect(broadcast.playlist.averageBandwidth == (bits[0] + bits[1] + 3) / 4)
+    }
+}
+
+extension String {
+    /// The addresses of EXT-X-MAP tags that begin with `name`.
+    fileprivate func components(separatedByMap name: String) -> [Substring] {
+        split(separator: "\n").filter { $0.hasPrefix("#EXT-X-MAP:URI=\"\(name)") }
+    }
+}
