@@ -59,5 +59,6 @@ public struct RTMPLimits: Sendable {
     /// How long a refused peer may take to read why.
     public var lingerTimeout: TimeAmount = .seconds(2)
 
+    /// The defaults.
     public init() {}
 }

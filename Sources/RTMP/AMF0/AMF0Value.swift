@@ -1,5 +1,5 @@
 /// A value of the Action Message Format, version 0 (Adobe, December 2007), as far as RTMP peers use it.
-public enum AMF0Value: Sendable, Equatable {
+enum AMF0Value: Sendable, Equatable {
     case number(Double)
     case boolean(Bool)
     /// A string of any length; long strings and XML documents are read as this too.
@@ -15,22 +15,22 @@ public enum AMF0Value: Sendable, Equatable {
     case date(Double)
 
     /// The number, when it is one.
-    public var number: Double? {
+    var number: Double? {
         if case .number(let value) = self { value } else { nil }
     }
 
     /// The truth value, when it is one.
-    public var boolean: Bool? {
+    var boolean: Bool? {
         if case .boolean(let value) = self { value } else { nil }
     }
 
     /// The text, when it is a string.
-    public var string: String? {
+    var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
     /// The properties, whether they came as an object or as an associative array.
-    public var object: AMF0Object? {
+    var object: AMF0Object? {
         switch self {
         case .object(let value), .array(let value): value
         default: nil
@@ -38,21 +38,21 @@ public enum AMF0Value: Sendable, Equatable {
     }
 
     /// The elements, when it is a strict array.
-    public var list: [AMF0Value]? {
+    var list: [AMF0Value]? {
         if case .list(let value) = self { value } else { nil }
     }
 }
 
 extension AMF0Value: ExpressibleByStringLiteral, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
-    public init(stringLiteral value: String) {
+    init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    public init(floatLiteral value: Double) {
+    init(floatLiteral value: Double) {
         self = .number(value)
     }
 
-    public init(integerLiteral value: Int) {
+    init(integerLiteral value: Int) {
         self = .number(Double(value))
     }
 }

@@ -146,7 +146,9 @@ struct ChunkDecoder {
         return streams.count - 1
     }
 
-    /// A header without fields. Where the last header had an extended timestamp it comes again by the specification,
+    /// Reads a header without fields.
+    ///
+    /// Where the last header had an extended timestamp it comes again by the specification,
     /// but older encoders leave it out, so it is only taken when it is the same.
     private mutating func readContinuation(of index: Int, at: inout Int) throws(RTMPViolation) -> Bool {
         if let extended = streams[index].extended {

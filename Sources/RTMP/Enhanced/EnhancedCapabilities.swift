@@ -2,37 +2,52 @@
 public struct EnhancedCapabilities: Sendable, Equatable {
     /// What a peer can do with a codec.
     public struct Support: OptionSet, Sendable, Hashable {
+        /// The bits as they are on the wire.
         public let rawValue: Int
 
+        /// Takes the bits as they are on the wire.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
+        /// Can decode it.
         public static let decode = Support(rawValue: 1)
+        /// Can encode it.
         public static let encode = Support(rawValue: 2)
+        /// Can pass it on as it is.
         public static let forward = Support(rawValue: 4)
     }
 
     /// What a peer can do beside codecs.
     public struct Extensions: OptionSet, Sendable, Hashable {
+        /// The bits as they are on the wire.
         public let rawValue: Int
 
+        /// Takes the bits as they are on the wire.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
 
+        /// Connects again when it is asked to.
         public static let reconnect = Extensions(rawValue: 1)
+        /// Knows messages with several tracks.
         public static let multitrack = Extensions(rawValue: 2)
+        /// Knows packet modifiers.
         public static let modifiers = Extensions(rawValue: 4)
+        /// Knows the modifier for finer times.
         public static let nanosecondOffset = Extensions(rawValue: 8)
     }
 
     /// The codecs of `fourCcList`; `*` stands for all.
     public var codecs: Set<String> = []
+    /// What the peer can do with video codecs, by their four letters.
     public var video: [String: Support] = [:]
+    /// What the peer can do with audio codecs, by their four letters.
     public var audio: [String: Support] = [:]
+    /// What the peer can do beside codecs.
     public var extensions: Extensions = []
 
+    /// A peer that said nothing.
     public init() {}
 
     /// Reads the properties of `connect`'s command object; what is missing or of the wrong type counts as absent.

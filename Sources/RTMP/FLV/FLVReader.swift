@@ -8,6 +8,7 @@ public struct FLVReader: Sendable {
     private var clock = TimestampUnwrapper()
     private let largestTag = RTMPLimits().mediaMessageBytes
 
+    /// A reader before the first byte of a file.
     public init() {}
 
     /// Takes bytes.

@@ -29,11 +29,9 @@ extension MediaPacket {
         guard body.readableBytes > 2, let type = body.getInteger(at: body.readerIndex + 1, as: UInt8.self) else {
             return nil
         }
-        switch type {
-        case 0: return MediaPacket(content: .audioConfiguration(.aac), timestamp: timestamp, body: body, headerLength: 2)
-        case 1: return MediaPacket(content: .sound(.aac), timestamp: timestamp, body: body, headerLength: 2)
-        default: return nil
-        }
+        guard type < 2 else { return nil }
+        let content = type == 0 ? Content.audioConfiguration(.aac) : .sound(.aac)
+        return MediaPacket(content: content, timestamp: timestamp, body: body, headerLength: 2)
     }
 
     private static func legacyAudioCodec(_ format: UInt8) -> AudioCodec {

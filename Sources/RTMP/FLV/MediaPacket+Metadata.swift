@@ -4,8 +4,8 @@ public import NIOCore
 extension MediaPacket {
     /// Reads the body of an RTMP data message or FLV script tag.
     ///
-    /// `@setDataFrame` in front of it is removed. Anything but `onMetaData` (text, cue points, sample access) yields nil:
-    /// it says nothing about how to decode.
+    /// `@setDataFrame` in front of it is removed. Anything but `onMetaData` (text, cue points, sample access) yields
+    /// nil: it says nothing about how to decode.
     ///
     /// - Parameters:
     ///   - body: The AMF0 values.

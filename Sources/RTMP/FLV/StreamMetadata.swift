@@ -1,7 +1,9 @@
 public import Media
 import NIOCore
 
-/// The values of `onMetaData` that are of use. They are what the sender claims; the codec configuration is the truth.
+/// The values of `onMetaData` that are of use.
+///
+/// They are what the sender claims; the codec configuration is the truth.
 public struct StreamMetadata: Sendable, Equatable {
     /// Pixels.
     public var width: Int?

@@ -4,8 +4,10 @@ public struct RTMPStatus: Error, Sendable, Equatable {
     public var level: String
     /// The stable name, such as `NetStream.Publish.BadName`.
     public var code: String
+    /// A sentence for people.
     public var description: String
 
+    /// A status of any kind; the usual ones have makers of their own.
     public init(level: String, code: String, description: String) {
         self.level = level
         self.code = code

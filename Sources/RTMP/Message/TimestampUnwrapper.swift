@@ -1,7 +1,7 @@
 /// Follows a peer's 32-bit millisecond clock over its wrap every 49.7 days.
 ///
-/// Sound and pictures share one clock and move it; data messages are placed near it but do not move it, for many encoders
-/// stamp them with 0.
+/// Sound and pictures share one clock and move it; data messages are placed near it but do not move it, for many
+/// encoders stamp them with 0.
 struct TimestampUnwrapper {
     private var last: Int64?
 

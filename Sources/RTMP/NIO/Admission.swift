@@ -61,11 +61,13 @@ final class Admission: Sendable {
         address == "::1" || address.hasPrefix("127.") || address.hasPrefix("::ffff:127.")
     }
 
-    /// One connection's place in the count; belongs to its event loop, and is given back when it is let go.
+    /// One connection's place in the count; belongs to its event loop, and is given back at the latest when it is let
+    /// go.
     final class Ticket {
         let address: String?
         private let admission: Admission
         private var isWaiting = true
+        private var hasLeft = false
         private var connection: ObjectIdentifier?
 
         fileprivate init(admission: Admission, address: String?) {
@@ -82,30 +84,31 @@ final class Admission: Sendable {
 
         /// The peer publishes or plays.
         func becameActive() {
-            guard isWaiting else { return }
+            guard isWaiting, !hasLeft else { return }
             isWaiting = false
             admission.state.withLock { $0.stopWaiting(address ?? "") }
         }
 
         /// The peer has ended its stream and may begin another.
         func becameIdle() {
-            guard !isWaiting else { return }
+            guard !isWaiting, !hasLeft else { return }
             isWaiting = true
             admission.state.withLock { $0.startWaiting(address ?? "") }
         }
 
-        /// The connection is gone.
+        /// The connection is gone; its place is free.
         func left() {
-            guard let id = connection else { return }
-            connection = nil
-            admission.state.withLock { _ = $0.connections.removeValue(forKey: id) }
-        }
-
-        deinit {
+            guard !hasLeft else { return }
+            hasLeft = true
             admission.state.withLock { state in
                 state.total -= 1
                 if isWaiting { state.stopWaiting(address ?? "") }
+                if let connection { state.connections[connection] = nil }
             }
+        }
+
+        deinit {
+            left()
         }
     }
 }

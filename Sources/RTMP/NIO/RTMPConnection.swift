@@ -4,6 +4,7 @@ public import NIOCore
 ///
 /// Everything but `close` is called on `eventLoop`.
 public final class RTMPConnection: Sendable {
+    /// Where everything about this peer happens.
     public let eventLoop: any EventLoop
     /// The peer's address without its port.
     public let remoteAddress: String?

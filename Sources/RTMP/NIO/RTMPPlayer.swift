@@ -21,6 +21,8 @@ public final class RTMPPlayer: Sendable {
 
     private static let connectTimeout = TimeAmount.seconds(5)
 
+    /// Makes a player that does nothing before `start`.
+    ///
     /// - Parameters:
     ///   - url: `rtmp://host:port/app/name?query`.
     ///   - group: One of its event loops is used.
@@ -74,7 +76,9 @@ public final class RTMPPlayer: Sendable {
             }
     }
 
-    /// Stops playing; from any thread. No packet comes after `onEnd`.
+    /// Stops playing; from any thread.
+    ///
+    /// No packet comes after `onEnd`.
     public func stop() {
         let channel = state.withLock { state -> (any Channel)? in
             if case .connected(let channel) = state { channel } else { nil }

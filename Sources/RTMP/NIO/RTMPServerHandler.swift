@@ -287,8 +287,10 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Closes our direction behind the last word and goes on reading into nothing: closing with unread input would reset
-    /// the connection, and the peer could lose what it was told. A peer that does not close in time is cut off.
+    /// Closes our direction behind the last word, and goes on reading into nothing.
+    ///
+    /// Closing with unread input would reset the connection, and the peer could lose what it was told. A peer that does
+    /// not close in time is cut off.
     private func close(afterOutput: Bool) {
         guard let context, !isEnding else { return }
         isEnding = true

@@ -1,9 +1,9 @@
-public import Media
+import Media
 
 /// Tells a silent peer from a dead one: a ping after silence, and the end when nothing at all answers it.
-public struct Liveness: Sendable {
+struct Liveness: Sendable {
     /// What to do at a tick.
-    public enum Action: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
         /// Ask for a sign of life, and look again when the time for it has passed.
         case ping
         /// Look again; the peer was heard.
@@ -15,17 +15,17 @@ public struct Liveness: Sendable {
     private var pingedAt: MonotonicTime?
     private var heardAt: MonotonicTime
 
-    public init(now: MonotonicTime) {
+    init(now: MonotonicTime) {
         heardAt = now
     }
 
     /// Any byte from the peer.
-    public mutating func heard(at now: MonotonicTime) {
+    mutating func heard(at now: MonotonicTime) {
         heardAt = now
     }
 
     /// The time for the next ping, or for the end of the last one's deadline, has come.
-    public mutating func tick(at now: MonotonicTime) -> Action {
+    mutating func tick(at now: MonotonicTime) -> Action {
         guard let pinged = pingedAt else {
             pingedAt = now
             return .ping

@@ -8,10 +8,12 @@ public struct PlayRequest: Sendable, Equatable {
     public var query: [String: String]
     /// The peer's address without its port.
     public var remoteAddress: String?
+    /// What the peer said about enhanced RTMP.
     public var capabilities: EnhancedCapabilities
     /// The whole address as the peer wrote it.
     public var tcURL: String?
 
+    /// A request as it would be read from a peer's commands.
     public init(
         app: String,
         name: String,

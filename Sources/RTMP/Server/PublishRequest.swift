@@ -10,10 +10,12 @@ public struct PublishRequest: Sendable, Equatable {
     public var type: String
     /// The peer's address without its port.
     public var remoteAddress: String?
+    /// What the peer said about enhanced RTMP.
     public var capabilities: EnhancedCapabilities
     /// The whole address as the peer wrote it.
     public var tcURL: String?
 
+    /// A request as it would be read from a peer's commands.
     public init(
         app: String,
         name: String,

@@ -27,7 +27,9 @@ public enum PlayVerdict: Sendable {
     case refuse(RTMPStatus)
 }
 
-/// Takes a publisher's media. All calls come on the connection's event loop.
+/// Takes a publisher's media.
+///
+/// All calls come on the connection's event loop.
 public protocol PublishReceiver: AnyObject, Sendable {
     /// Takes one packet.
     ///
@@ -39,7 +41,9 @@ public protocol PublishReceiver: AnyObject, Sendable {
     func ended(_ reason: RTMPEndReason)
 }
 
-/// Feeds a player. All calls come on the connection's event loop.
+/// Feeds a player.
+///
+/// All calls come on the connection's event loop.
 public protocol PlayReceiver: AnyObject, Sendable {
     /// The player was told that media follows; it may be written now.
     func started(on connection: RTMPConnection)

@@ -48,6 +48,11 @@ public struct ServerSession {
     private let limits: RTMPLimits
     private let remoteAddress: String?
 
+    /// A session before the first byte.
+    ///
+    /// - Parameters:
+    ///   - limits: What the peer is granted.
+    ///   - remoteAddress: Goes into the requests as it is.
     public init(limits: RTMPLimits = RTMPLimits(), remoteAddress: String? = nil) {
         self.limits = limits
         self.remoteAddress = remoteAddress

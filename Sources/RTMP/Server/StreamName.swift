@@ -28,7 +28,9 @@ struct StreamName: Equatable {
         let parts = path.split(separator: "/")
         return (1...4).contains(parts.count)
             && parts.allSatisfy { part in
-                part.utf8.count <= limits.nameLength && part.utf8.allSatisfy(Self.isAllowed) && part.contains { $0 != "." }
+                part.utf8.count <= limits.nameLength
+                    && part.utf8.allSatisfy(Self.isAllowed)
+                    && part.contains { $0 != "." }
             }
     }
 

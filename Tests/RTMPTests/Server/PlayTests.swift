@@ -1,0 +1,133 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import RTMP
+
+@Suite("A server session and a player")
+struct PlayTests {
+    private func player() -> Peer {
+        var peer = Peer.connected()
+        peer.command("createStream", 2, .null)
+        peer.command("getStreamLength", 3, .null, "room")
+        peer.command("FCSubscribe", 0, .null, "room")
+        peer.command("play", 4, .null, "room?token=t", -2000, streamID: 1)
+        peer.message(4, ByteBuffer(bytes: [0, 3, 0, 0, 0, 1, 0, 0, 0x0B, 0xB8]), chunkStream: 2)
+        return peer
+    }
+
+    @Test("stream begin, reset, start and sample access come in that order", arguments: [1, Int.max])
+    func order(step: Int) throws {
+        let run = SessionRun(player().bytes, step: step)
+        #expect(run.plays.map(\.name) == ["room"])
+        #expect(run.plays.first?.query == ["token": "t"])
+        #expect(run.answers(to: 2).first?.argument(0) == 1)
+        #expect(run.answers(to: 3).first?.argument(0) == 0)
+        #expect(run.statusCodes == ["NetStream.Play.Reset", "NetStream.Play.Start"])
+        let tail = run.replies.suffix(4)
+        #expect(tail.map(\.type) == [4, 20, 20, 18])
+        #expect(tail.first.map { Array($0.payload.readableBytesView) } == [0, 0, 0, 0, 0, 1])
+        #expect(tail.dropFirst().allSatisfy { $0.streamID == 1 })
+        let start = try #require(run.commands.last { $0.name == "onStatus" })
+        #expect(start.argument(0)?.object?["sid"] == "v-7")
+    }
+
+    @Test("pause, seek and the like are answered and change nothing; media from a player is ignored")
+    func noOperations() {
+        var peer = player()
+        peer.command("pause", 5, .null, .boolean(true), 0, streamID: 1)
+        peer.command("seek", 6, .null, 0, streamID: 1)
+        peer.command("receiveAudio", 0, .null, .boolean(false), streamID: 1)
+        peer.picture(0)
+        peer.command("play", 7, .null, "other", streamID: 1)
+        let run = SessionRun(peer.bytes)
+        #expect(run.answers(to: 5).map(\.name) == ["_result"])
+        #expect(run.answers(to: 6).map(\.name) == ["_result"])
+        #expect(run.packets.isEmpty)
+        #expect(run.plays.count == 1)
+        #expect(run.statusCodes.last == "NetStream.Play.Failed")
+    }
+
+    @Test("a player that closes its stream may play again")
+    func playAgain() {
+        var peer = player()
+        peer.command("deleteStream", 0, .null, 1)
+        peer.command("play", 7, .null, "other", streamID: 1)
+        let run = SessionRun(peer.bytes)
+        #expect(run.streamsEnded == 1)
+        #expect(run.plays.map(\.name) == ["room", "other"])
+    }
+
+    @Test("the end of a program is told with stream end and unpublish notify, and nothing is taken after it")
+    func unpublished() {
+        var run = SessionRun(player().bytes)
+        run.session.refuse(.playUnpublishNotify)
+        run.takeOutput()
+        #expect(run.statusCodes.last == "NetStream.Play.UnpublishNotify")
+        #expect(run.replies.contains { $0.type == 4 && $0.payload.getInteger(at: 0) == UInt16(1) })
+        var more = Peer()
+        more.command("play", 9, .null, "room", streamID: 1)
+        run.feed(more.bytes)
+        #expect(run.plays.count == 1)
+    }
+
+    @Test("only a peer that can reconnect is asked to")
+    func reconnect() {
+        var run = SessionRun(player().bytes)
+        run.session.requestReconnect("restart")
+        run.takeOutput()
+        #expect(!run.statusCodes.contains("NetConnection.Connect.ReconnectRequest"))
+        var able = SessionRun(Peer.connected(["app": "live", "capsEx": 1]).bytes)
+        able.session.requestReconnect("restart")
+        able.takeOutput()
+        #expect(able.statusCodes == ["NetConnection.Connect.ReconnectRequest"])
+    }
+
+    @Test("our player and our server agree from the first byte to the last", arguments: [1, 999, Int.max])
+    func ourPlayer(step: Int) throws {
+        let address = try #require(RTMPAddress("rtmp://127.0.0.1:1935/live/room?token=t"))
+        var player = PlaySession(address: address)
+        var server = SessionRun(ByteBuffer())
+        var packets: [MediaPacket] = []
+        var isStarted = false
+        var ending: RTMPStatus?
+        func give(_ bytes: ByteBuffer) throws {
+            var rest = bytes
+            while let part = rest.readSlice(length: min(step, rest.readableBytes)), part.readableBytes > 0 {
+                try player.receive(part)
+                while let event = try player.next() {
+                    switch event {
+                    case .started: isStarted = true
+                    case .packet(let packet): packets.append(packet)
+                    case .ended(let status): ending = status
+                    }
+                }
+            }
+        }
+        for _ in 0..<6 {
+            if let output = player.takeOutput() {
+                try server.session.receive(output)
+                while let event = try server.session.next() {
+                    if case .play(let request) = event {
+                        #expect(request.app == "live" && request.name == "room" && request.query == ["token": "t"])
+                        server.session.acceptPlay()
+                    }
+                }
+            }
+            if let output = server.session.takeOutput() { try give(output) }
+        }
+        #expect(isStarted)
+        var chunks = ByteBuffer()
+        let body = Peer.pictureBody(1, isKey: true, length: 150_000)
+        let picture = try #require(MediaPacket(videoBody: body, timestamp: 0x1_0000_0010))
+        ViewerChunks.write(picture, to: &chunks)
+        #expect(chunks.readableBytes == ViewerChunks.size(of: picture))
+        try give(chunks)
+        #expect(packets.map(\.body) == [body])
+        #expect(packets.first?.timestamp == 0x10)
+        server.session.refuse(.playUnpublishNotify)
+        let farewell = server.session.takeOutput()
+        try give(try #require(farewell))
+        #expect(ending?.code == "NetStream.Play.UnpublishNotify")
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// A program run by a test; ended with it.
+final class ChildProcess {
+    private let process = Process()
+    private let output = Pipe()
+
+    init(_ arguments: String...) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit {
+        stop()
+    }
+
+    func stop() {
+        if process.isRunning {
+            process.terminate()
+            process.waitUntilExit()
+        }
+    }
+
+    /// Everything it wrote, after it has ended; killed when it does not end in time.
+    func finish(seconds: Double = 20) -> (status: Int32, output: String) {
+        let process = process
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
+            if process.isRunning { process.terminate() }
+        }
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+
+    /// Whether a program can be found.
+    static func exists(_ name: String) -> Bool {
+        ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Synchronization
+
+/// Collects values from any thread, and waits for them with a deadline.
+final class Recorder<Value: Sendable>: Sendable {
+    private let storage = Mutex<[Value]>([])
+
+    var values: [Value] { storage.withLock { $0 } }
+
+    func append(_ value: Value) {
+        storage.withLock { $0.append(value) }
+    }
+
+    /// Waits until the values are as wanted, for at most `seconds`.
+    func wait(seconds: Double = 8, until isEnough: ([Value]) -> Bool) async -> [Value] {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
+        while ContinuousClock.now < deadline {
+            if isEnough(values) { break }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return values
+    }
+}
