@@ -1,0 +1,90 @@
+import Media
+import NIOCore
+import Testing
+
+@testable import Egress
+
+@Suite("What a push keeps of the program")
+struct PushInboxTests {
+    private var inbox = PushInbox(limits: .init())
+
+    private static func picture(_ time: Int64, isKey: Bool = false) -> MediaPacket {
+        .h264Picture(isKey: isKey, isDisposable: false, timestamp: time, capacity: 10) { $0.writeString("picture") }
+    }
+
+    private static func sound(_ time: Int64) -> MediaPacket {
+        .aacFrame(timestamp: time, capacity: 10) { $0.writeString("sound") }
+    }
+
+    private static func video(_ text: String) -> MediaPacket {
+        .h264Configuration(ByteBuffer(string: text), timestamp: 0)
+    }
+
+    private static func audio(_ text: String) -> MediaPacket {
+        .aacConfiguration(ByteBuffer(string: text), timestamp: 0)
+    }
+
+    @Test("a connection begins with the configuration and the last key picture")
+    mutating func begin() {
+        inbox.receive(Self.audio("a"))
+        inbox.receive(Self.video("v"))
+        inbox.receive(Self.picture(0))
+        #expect(!inbox.canBegin(withoutVideo: true))
+        for time in Int64(1)...20 { inbox.receive(Self.picture(time * 10, isKey: time % 8 == 0)) }
+        inbox.receive(Self.sound(205))
+        #expect(inbox.canBegin(withoutVideo: false))
+        let opening = inbox.begin()
+        #expect(opening.map { $0.timestamp } == [0, 0, 160, 170, 180, 190, 200, 205])
+        #expect(opening[0].content == .videoConfiguration(.h264))
+        #expect(opening[1].content == .audioConfiguration(.aac))
+        #expect(opening[2].isKeyPicture)
+        #expect(inbox.count == 0)
+    }
+
+    @Test("what was made with an old configuration is not sent after a new one")
+    mutating func reconfigured() {
+        inbox.receive(Self.video("one"))
+        inbox.receive(Self.picture(0, isKey: true))
+        inbox.receive(Self.video("one"))
+        #expect(inbox.canBegin(withoutVideo: false))
+        inbox.receive(Self.video("two"))
+        #expect(!inbox.canBegin(withoutVideo: false))
+        inbox.receive(Self.picture(40))
+        #expect(!inbox.canBegin(withoutVideo: true))
+        inbox.receive(Self.picture(80, isKey: true))
+        #expect(inbox.begin().first?.body == Self.video("two").body)
+    }
+
+    @Test("a program without video begins with its last second of sound, when video was given time")
+    mutating func soundOnly() {
+        inbox.receive(Self.audio("a"))
+        for time in stride(from: Int64(0), to: 10_000, by: 20) { inbox.receive(Self.sound(time)) }
+        #expect(!inbox.canBegin(withoutVideo: false))
+        #expect(inbox.canBegin(withoutVideo: true))
+        #expect(inbox.count <= 51)
+    }
+
+    @Test("a group of pictures without end is not held without end")
+    mutating func endless() {
+        inbox.receive(Self.video("v"))
+        inbox.receive(Self.picture(0, isKey: true))
+        for time in Int64(1)...10_000 { inbox.receive(Self.picture(time * 33)) }
+        #expect(inbox.count == 0)
+        inbox.receive(Self.picture(400_000, isKey: true))
+        #expect(inbox.canBegin(withoutVideo: false))
+    }
+
+    @Test("drops are counted over connections, and what waits at the end of one is forgotten")
+    mutating func drops() {
+        inbox.receive(Self.video("v"))
+        inbox.receive(Self.picture(0, isKey: true))
+        _ = inbox.begin()
+        for time in Int64(1)...100 { inbox.receive(Self.picture(time * 40)) }
+        let dropped = inbox.dropped
+        #expect(dropped > 0)
+        inbox.end()
+        #expect(inbox.count == 0)
+        #expect(inbox.dropped == dropped)
+        #expect(!inbox.canBegin(withoutVideo: false))
+    }
+}

@@ -1,0 +1,147 @@
+import Media
+import Stage
+import Testing
+
+@testable import Egress
+
+@Suite("When a push tries, waits and gives up")
+struct PushStateMachineTests {
+    private var now = MonotonicTime(nanoseconds: 0)
+    private var machine = PushStateMachine(configuration: PushConfiguration())
+
+    /// Fails once, in the middle of the jitter; the seconds to wait.
+    private mutating func fail(_ code: PushError.Code, explicitly: Bool = false) -> Double? {
+        let error = explicitly ? PushError.refusedExplicitly("no") : PushError(code, "why")
+        guard case .wait(let until) = machine.failed(error, now: now, chance: 0.5) else { return nil }
+        return until.seconds(since: now)
+    }
+
+    private mutating func retry(after seconds: Double) {
+        now = now.advanced(seconds: seconds)
+        #expect(machine.due() == .connect)
+    }
+
+    @Test("tries follow after 1 s, growing by half, up to 30 s")
+    mutating func backOff() {
+        #expect(machine.start(now: now) == .connect)
+        var delays: [Double] = []
+        for _ in 0..<12 {
+            guard let delay = fail(.unreachable) else { break }
+            delays.append(delay)
+            retry(after: delay)
+        }
+        #expect(delays.prefix(4) == [1, 1.5, 2.25, 3.375])
+        #expect(delays.suffix(2) == [30, 30])
+        #expect(machine.reported == .connecting)
+    }
+
+    @Test("chance moves a delay by a fifth at most")
+    func jitter() {
+        let backOff = BackOff()
+        #expect(abs(backOff.delay(retry: 0, chance: 0) - 0.8) < 1e-9)
+        #expect(abs(backOff.delay(retry: 0, chance: 1) - 1.2) < 1e-9)
+        #expect(abs(backOff.delay(retry: 1000, chance: 1) - 36) < 1e-9)
+    }
+
+    @Test("a lost connection reports interrupted until it is back, and counts one reconnect")
+    mutating func interrupted() {
+        _ = machine.start(now: now)
+        machine.accepted(now: now)
+        #expect(machine.reported == .connected)
+        #expect(machine.reconnects == 0)
+        now = now.advanced(seconds: 100)
+        #expect(fail(.closed) == 1)
+        #expect(machine.reported == .interrupted)
+        retry(after: 1)
+        #expect(fail(.unreachable) == 1.5)
+        #expect(machine.reported == .interrupted)
+        retry(after: 1.5)
+        machine.accepted(now: now)
+        #expect(machine.reported == .connected)
+        #expect(machine.reconnects == 1)
+    }
+
+    @Test("delays begin anew only after a connection that held for 30 s")
+    mutating func healthy() {
+        _ = machine.start(now: now)
+        for expected in [1, 1.5, 2.25] {
+            machine.accepted(now: now)
+            now = now.advanced(seconds: 29)
+            #expect(fail(.closed) == expected)
+            retry(after: expected)
+        }
+        machine.accepted(now: now)
+        now = now.advanced(seconds: 31)
+        #expect(fail(.closed) == 1)
+    }
+
+    @Test("a target that says no makes the output fail at once, one that hangs up the second time")
+    mutating func refusal() {
+        _ = machine.start(now: now)
+        #expect(fail(.refused) == 1)
+        #expect(machine.reported == .connecting)
+        retry(after: 1)
+        #expect(fail(.refused) == 30)
+        #expect(machine.reported == .failed)
+
+        machine = PushStateMachine(configuration: PushConfiguration())
+        _ = machine.start(now: now)
+        #expect(fail(.refused, explicitly: true) == 30)
+        #expect(machine.reported == .failed)
+        retry(after: 30)
+        #expect(machine.reported == .failed)
+        machine.accepted(now: now)
+        #expect(machine.reported == .connected)
+    }
+
+    @Test("a target that had the stream may refuse it a few times: it still holds the old connection")
+    mutating func ghost() {
+        _ = machine.start(now: now)
+        machine.accepted(now: now)
+        now = now.advanced(seconds: 60)
+        #expect(fail(.closed) == 1)
+        retry(after: 1)
+        for expected in [1.5, 2.25, 3.375, 5.0625] {
+            #expect(fail(.refused, explicitly: true) == expected)
+            #expect(machine.reported == .interrupted)
+            retry(after: expected)
+        }
+        #expect(fail(.refused, explicitly: true) == 30)
+        #expect(machine.reported == .failed)
+    }
+
+    @Test("an untrusted certificate or a forbidden address fails at once")
+    mutating func permanent() {
+        for code in [PushError.Code.insecure, .forbiddenAddress] {
+            machine = PushStateMachine(configuration: PushConfiguration())
+            _ = machine.start(now: now)
+            #expect(fail(code) == 30)
+            #expect(machine.reported == .failed)
+        }
+    }
+
+    @Test("after five minutes without a connection an output counts as failed, and goes on trying")
+    mutating func budget() {
+        _ = machine.start(now: now)
+        machine.accepted(now: now)
+        var waited = 0.0
+        while machine.reported != .failed, waited < 1000 {
+            let delay = fail(.unreachable) ?? 1000
+            waited += delay
+            retry(after: delay)
+        }
+        #expect((300...400).contains(waited))
+        machine.accepted(now: now)
+        #expect(machine.reported == .connected)
+    }
+
+    @Test("a stopped push does nothing more")
+    mutating func stopped() {
+        _ = machine.start(now: now)
+        #expect(machine.stop() == .end)
+        #expect(fail(.closed) == nil)
+        machine.accepted(now: now)
+        #expect(machine.reported == .stopped)
+        #expect(machine.due() == .end)
+    }
+}
