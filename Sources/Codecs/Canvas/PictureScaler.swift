@@ -3,8 +3,8 @@ import CYUV
 /// Scales 4:2:0 pictures straight into the planes of a canvas.
 ///
 /// libyuv has hand-written rows for exactly 1:1, 3:4, 1:2 and 1:4. Anything smaller than half is halved through these
-/// into scratch memory first and then brought to size by bilinear filtering, which then never skips a sample: no
-/// aliasing, at a third of what a wide filter costs.
+/// into scratch memory first and then brought to size by bilinear filtering, which then never skips a sample. That
+/// costs a third of a filter as wide as the ratio asks for, and lets through a little of the finest patterns.
 struct PictureScaler: ~Copyable {
     /// Below this many pixels a side the plain box filter is cheap enough, and halving would round too much away.
     private static let smallestHalved = 128

@@ -35,11 +35,12 @@ struct FramePool: ~Copyable, @unchecked Sendable {
         frame.pointee.width = width
         frame.pointee.height = height
         frame.pointee.buf.0 = buffer
-        let status = withUnsafeMutablePointer(to: &frame.pointee.data.0) { data in
-            withUnsafeMutablePointer(to: &frame.pointee.linesize.0) { strides in
+        // Both fields are arrays of eight in C, which Swift shows as tuples.
+        let status = withUnsafeMutablePointer(to: &frame.pointee.data) { data in
+            withUnsafeMutablePointer(to: &frame.pointee.linesize) { strides in
                 av_image_fill_arrays(
-                    data,
-                    strides,
+                    UnsafeMutableRawPointer(data).assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self),
+                    UnsafeMutableRawPointer(strides).assumingMemoryBound(to: Int32.self),
                     buffer.pointee.data,
                     AV_PIX_FMT_YUV420P,
                     width,

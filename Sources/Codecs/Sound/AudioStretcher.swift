@@ -52,11 +52,14 @@ public struct AudioStretcher: ~Copyable, Sendable {
             output = SampleStorage(frameCount: 2 * capacity)
         }
         guard let outLeft = output.left.baseAddress, let outRight = output.right.baseAddress else { return }
-        let planes: (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?) = (
-            UnsafeRawPointer(left).assumingMemoryBound(to: UInt8.self),
-            UnsafeRawPointer(right).assumingMemoryBound(to: UInt8.self)
+        let written = try resampler.convert(
+            left: left,
+            right: right,
+            count: Int32(count),
+            toLeft: outLeft,
+            right: outRight,
+            capacity: output.frameCapacity
         )
-        let written = try Self.convert(planes, Int32(count), &resampler, outLeft, outRight, output.frameCapacity)
         body(
             UnsafeBufferPointer(start: outLeft, count: written),
             UnsafeBufferPointer(start: outRight, count: written)
@@ -78,20 +81,5 @@ public struct AudioStretcher: ~Copyable, Sendable {
             }
         }
         if let failure { throw failure }
-    }
-
-    private static func convert(
-        _ planes: (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?),
-        _ count: Int32,
-        _ resampler: inout Resampler,
-        _ left: UnsafeMutablePointer<Float>,
-        _ right: UnsafeMutablePointer<Float>,
-        _ capacity: Int
-    ) throws(CodecError) -> Int {
-        // A pair is laid out as an array of two.
-        var planes = planes
-        return try withUnsafeMutablePointer(to: &planes.0) { (input) throws(CodecError) in
-            try resampler.convert(input, count: count, left: left, right: right, capacity: capacity)
-        }
     }
 }

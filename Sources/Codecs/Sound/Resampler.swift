@@ -84,6 +84,27 @@ struct Resampler: ~Copyable, @unchecked Sendable {
         return Int(status)
     }
 
+    /// Resamples `count` samples of two Float32 planes.
+    ///
+    /// - Returns: Samples written.
+    mutating func convert(
+        left: UnsafePointer<Float>,
+        right: UnsafePointer<Float>,
+        count: Int32,
+        toLeft: UnsafeMutablePointer<Float>,
+        right toRight: UnsafeMutablePointer<Float>,
+        capacity: Int
+    ) throws(CodecError) -> Int {
+        let result = withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>?.self, capacity: 2) { planes in
+            planes.initializeElement(at: 0, to: UnsafeRawPointer(left).assumingMemoryBound(to: UInt8.self))
+            planes.initializeElement(at: 1, to: UnsafeRawPointer(right).assumingMemoryBound(to: UInt8.self))
+            return Result { () throws(CodecError) in
+                try convert(planes.baseAddress, count: count, left: toLeft, right: toRight, capacity: capacity)
+            }
+        }
+        return try result.get()
+    }
+
     /// Sets how many samples come out for each one that goes in, on top of the change of rate; from the next sample on.
     mutating func setRatio(_ ratio: Double) throws(CodecError) {
         // The library shortens each output step by delta/distance, and forgets it after `distance` samples: it is set

@@ -52,7 +52,7 @@ struct AudioDecoderTests {
         #expect(abs(Tone.amplitude(of: 1000, in: middle) - 0.5) < 0.03)
         #expect(Tone.amplitude(of: 1090, in: middle) < 0.01)
         #expect(Tone.amplitude(of: 500, in: middle) < 0.01)
-        #expect(heard.blocks.dropFirst().allSatisfy(\.isContinuous))
+        #expect(heard.blocks.dropFirst().allSatisfy { $0.isContinuous })
     }
 
     @Test("block times follow the samples without a gap and stay with the packets")

@@ -84,7 +84,7 @@ struct AudioEncoderTests {
         let times = packets.map(\.timestamp)
         #expect(times == times.sorted())
         #expect(Set(times).count == times.count)
-        #expect(abs((times.last ?? 0) - 100_000 / 48) < 60)
+        #expect(abs((times.last ?? 0) - 100_000 / 48) < 70)
         #expect(!times.contains { (240..<1150).contains($0) })
         let error = #expect(throws: CodecError.self) {
             _ = try encode(&encoder, 500..<1000, part: 960) { _ in 0 }
