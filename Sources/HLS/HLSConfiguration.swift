@@ -1,7 +1,9 @@
 /// How a program is cut for HLS, and how much of it is kept.
 public struct HLSConfiguration: Sendable, Equatable {
-    /// Seconds of a segment: it ends at the first key picture at or near this age. A whole multiple of the program's
-    /// key picture interval, or segments end late or begin without a key picture.
+    /// Seconds of a segment: it ends at the first key picture at or near this age.
+    ///
+    /// It should be a whole multiple of the program's key picture interval; otherwise segments are of unequal length, or
+    /// begin without a key picture.
     public var segmentDuration: Double
     /// Seconds of a part, at most; a part holds whole pictures.
     public var partDuration: Double

@@ -25,7 +25,9 @@ extension MediaPlaylist {
                 initialization: segment.initialization,
                 date: entry.wallClock
             )
-            if isLowLatency, listed.count - position <= Self.segmentsWithParts { entry.parts.forEach { lines.add($0) } }
+            if isLowLatency, listed.count - position <= Self.segmentsWithParts {
+                for part in entry.parts { lines.add(part) }
+            }
             lines.add("#EXTINF:\(Decimal.text(segment.duration, digits: 5)),")
             lines.add(file: segment.name)
         }
@@ -54,7 +56,7 @@ extension MediaPlaylist {
                 initialization: first.initialization,
                 date: date(of: first.start)
             )
-            openParts.forEach { lines.add($0) }
+            for part in openParts { lines.add(part) }
         }
         let next = nextPart
         lines.add(

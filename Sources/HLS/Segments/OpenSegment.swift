@@ -1,6 +1,8 @@
 import NIOCore
 
-/// A segment in the making. Its times are ticks of the leading track: the video track, or without one the audio track.
+/// A segment in the making.
+///
+/// Its times are ticks of the leading track: the video track, or without one the audio track.
 struct OpenSegment {
     let sequence: Int
     let format: ProgramFormat

@@ -72,7 +72,9 @@ public struct Segmenter: Sendable {
         held.removeAll()
     }
 
-    /// Ends the program: gives what is in the making. Whatever is appended later begins a discontinuity.
+    /// Ends the program: gives what is in the making.
+    ///
+    /// Whatever is appended later begins a discontinuity.
     public mutating func finish() -> [SegmenterOutput] {
         held.removeAll()
         mustRestart = false

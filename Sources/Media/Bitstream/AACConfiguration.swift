@@ -44,6 +44,7 @@ public struct AACConfiguration: Sendable, Equatable {
     /// The codec as playlists and browsers name it (RFC 6381), such as `mp4a.40.2`.
     public var codecString: String { "mp4a.40.\(objectType)" }
 
+    /// Two configurations are equal when their bytes are.
     public static func == (left: AACConfiguration, right: AACConfiguration) -> Bool {
         left.bytes == right.bytes
     }

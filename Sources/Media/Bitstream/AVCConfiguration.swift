@@ -96,6 +96,7 @@ public struct AVCConfiguration: Sendable, Equatable {
         "avc1." + [profile, constraints, level].map(Self.hexadecimal).joined()
     }
 
+    /// Two configurations are equal when their bytes are.
     public static func == (left: AVCConfiguration, right: AVCConfiguration) -> Bool {
         left.record == right.record
     }

@@ -1,4 +1,6 @@
-/// Why the headers of a coded stream could not be read. Peers send these bytes, so each is an ordinary outcome.
+/// Why the headers of a coded stream could not be read.
+///
+/// Peers send these bytes, so each is an ordinary outcome.
 public enum BitstreamError: Error, Sendable, Equatable {
     /// The data ends before the value does.
     case truncated

@@ -2,8 +2,18 @@
 public struct VideoUsability: Sendable, Equatable {
     /// Width and height of a pixel, in the smallest whole numbers the encoder wrote.
     public struct AspectRatio: Sendable, Equatable {
+        /// At least 1.
         public let width: Int
+        /// At least 1.
         public let height: Int
+    }
+
+    /// The unit in which the encoder counts time; a tick is a field, so two of them make a frame.
+    public struct Tick: Sendable, Equatable {
+        /// num_units_in_tick, at least 1.
+        public let units: UInt32
+        /// time_scale: units in a second, at least 1.
+        public let scale: UInt32
     }
 
     /// How sample values are to be read as colours (code points of ITU-T H.273).
@@ -22,8 +32,8 @@ public struct VideoUsability: Sendable, Equatable {
     public internal(set) var isFullRange: Bool?
     /// Nil when not said.
     public internal(set) var colour: Colour?
-    /// num_units_in_tick and time_scale: a tick is a field, so two of them make a frame. Nil when not said.
-    public internal(set) var tick: (units: UInt32, scale: UInt32)?
+    /// Nil when not said.
+    public internal(set) var tick: Tick?
     /// The encoder promises that pictures are evenly spaced.
     public internal(set) var hasFixedFrameRate = false
     /// How many pictures may come earlier in decoding than in showing, 0 to 16; nil when not said.
@@ -48,17 +58,10 @@ public struct VideoUsability: Sendable, Equatable {
             let units = try reader.bits(32)
             let scale = try reader.bits(32)
             hasFixedFrameRate = try reader.flag()
-            if units > 0, scale > 0 { tick = (units, scale) }
+            if units > 0, scale > 0 { tick = Tick(units: units, scale: scale) }
         }
         // What follows is of little use, and some encoders cut it short: keep what is already known.
         reorderedFrames = try? Self.readReorderedFrames(&reader)
-    }
-
-    public static func == (left: VideoUsability, right: VideoUsability) -> Bool {
-        left.sampleAspectRatio == right.sampleAspectRatio && left.isFullRange == right.isFullRange
-            && left.colour == right.colour && left.tick?.units == right.tick?.units
-            && left.tick?.scale == right.tick?.scale && left.hasFixedFrameRate == right.hasFixedFrameRate
-            && left.reorderedFrames == right.reorderedFrames
     }
 
     /// Table E-1: aspect_ratio_idc 1 to 16.
