@@ -10,7 +10,9 @@ extension Segmenter {
 
         var time = packet.timestamp * ProgramFormat.videoTicksPerMillisecond
         if let open = current, !open.isAudioOnly {
-            if time == open.newest { time += 1 }
+            // Pictures of one millisecond follow each other by a tick.
+            let isSameMillisecond = (0..<ProgramFormat.videoTicksPerMillisecond).contains(open.newest - time)
+            if isSameMillisecond { time = open.newest + 1 }
             let hasHole = time - open.start > open.ticks(milliseconds: configuration.latestCutMilliseconds)
             if time < open.newest || hasHole { mustRestart = true }
         }

@@ -29,13 +29,13 @@ struct SegmenterTests {
     @Test("the last picture of a part lasts until the next one begins")
     func variableRate() throws {
         var broadcast = Broadcast()
-        let times: [Int64] = [0, 33, 67, 100, 200, 201, 201, 400]
+        let times: [Int64] = [0, 33, 67, 100, 200, 201, 201, 201, 400]
         broadcast.feed([SyntheticProgram.videoConfiguration])
         broadcast.feed(times.map { SyntheticProgram.picture($0, isKey: $0 == 0) })
         broadcast.finish()
         let runs = try broadcast.parts.flatMap { try Fragment($0.data).video?.durations ?? [] }
-        // Two pictures of one millisecond are a tick apart; the very last lasts as long as the one before it.
-        #expect(runs == [33, 34, 33, 100, 1].map { $0 * 90 } + [1, 199 * 90 - 1, 199 * 90 - 1])
+        // Pictures of one millisecond are a tick apart; the very last lasts as long as the one before it.
+        #expect(runs == [33, 34, 33, 100, 1].map { $0 * 90 } + [1, 1, 199 * 90 - 2, 199 * 90 - 2])
     }
 
     @Test("nothing comes before the first key picture, and the sound beside it is kept")
