@@ -93,7 +93,7 @@ let package = Package(
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
         ),
-        .target(name: "Viewership", dependencies: ["Stage", crypto], swiftSettings: strict),
+        .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
 
         // Control.
         .target(name: "GatewayModel", swiftSettings: strict),

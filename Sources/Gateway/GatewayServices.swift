@@ -1,3 +1,5 @@
+import Egress
+import FanOut
 import RTMP
 import ServiceLifecycle
 import Stage

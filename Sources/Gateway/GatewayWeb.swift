@@ -31,9 +31,13 @@ struct GatewayWeb: Sendable {
             tokens: pipeline.tokens,
             livestreams: pipeline.livestreams,
             viewership: pipeline.viewership,
-            playback: PlaybackAddresses {
+            addresses: {
                 let current = ports.current
-                return (host: configuration.host, rtmpPort: current.rtmp ?? 0, httpPort: current.http ?? 0)
+                return PlaybackAddresses(
+                    host: configuration.host,
+                    httpPort: current.http ?? 0,
+                    rtmpPort: current.rtmp ?? 0
+                )
             },
             readiness: { health.isReady },
             metrics: { metrics.text() }

@@ -19,7 +19,7 @@ final class ListeningPorts: Sendable {
 
     var current: Ports { ports.withLock { $0 } }
 
-    func set(_ key: WritableKeyPath<Ports, Int?> & Sendable, _ port: Int) {
+    func set(_ key: any WritableKeyPath<Ports, Int?> & Sendable, _ port: Int) {
         let complete = ports.withLock { ports -> Ports? in
             ports[keyPath: key] = port
             return ports.rtmp != nil && ports.http != nil && ports.admin != nil ? ports : nil

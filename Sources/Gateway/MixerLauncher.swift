@@ -8,7 +8,7 @@ struct MixerLauncher: Sendable {
     let ports: ListeningPorts
 
     /// A show may go on for days; the token of a dead mixer is useless, for a newer epoch refuses it.
-    private static let tokenLifetime = 30 * 86_400
+    private static let tokenLifetime = 30.0 * 86_400
 
     @Sendable
     func launch(
@@ -18,7 +18,13 @@ struct MixerLauncher: Sendable {
     ) async throws -> MixerProcess {
         let ports = ports.current
         guard let rtmp = ports.rtmp, let http = ports.http else { throw NotListening() }
-        let token = try await tokens.mintMixer(room: room, epoch: epoch, expiresIn: Self.tokenLifetime)
+        let token = try await tokens.mint(
+            identity: "mixer",
+            room: room,
+            role: .mixer,
+            epoch: epoch,
+            expiresIn: Self.tokenLifetime
+        )
         return try MixerProcess(
             executable: "/proc/self/exe",
             arguments: [

@@ -17,6 +17,6 @@ public struct TokenMint: Sendable {
         guard let mode = ParticipantMode(wireName: mode) else { throw StageError.unknownMode }
         let secrets = try GatewaySecrets(directory)
         let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: GatewaySecrets.signingKeyName)
-        return try await tokens.mint(identity: identity, room: room, mode: mode, expiresIn: expiresIn)
+        return try await tokens.mint(identity: identity, room: room, mode: mode, expiresIn: Double(expiresIn))
     }
 }

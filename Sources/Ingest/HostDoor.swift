@@ -1,6 +1,6 @@
 public import Logging
 public import Media
-public import NIOCore
+import NIOCore
 public import RTMP
 public import Stage
 import Synchronization

@@ -16,6 +16,11 @@ public struct MetricFamily: Sendable, Equatable {
         public var name: String
         /// Where in it, as it is; the renderer escapes.
         public var value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// One value.
@@ -24,6 +29,11 @@ public struct MetricFamily: Sendable, Equatable {
         public var labels: [Label]
         /// In the unit that the metric's name ends in.
         public var value: Double
+
+        public init(labels: [Label], value: Double) {
+            self.labels = labels
+            self.value = value
+        }
     }
 
     /// The full name; that of a counter ends in `_total`.
@@ -34,6 +44,13 @@ public struct MetricFamily: Sendable, Equatable {
     public var help: String
     /// Every combination of labels once.
     public var samples: [Sample]
+
+    public init(name: String, kind: Kind, help: String, samples: [Sample]) {
+        self.name = name
+        self.kind = kind
+        self.help = help
+        self.samples = samples
+    }
 }
 
 extension ViewershipLedger {

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// The one folder in which a gateway keeps what must survive a restart.
 public struct DataDirectory: Sendable {

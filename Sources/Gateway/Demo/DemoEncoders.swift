@@ -23,12 +23,7 @@ final class DemoEncoders: Sendable {
         }
     }
 
-    // A Process is configured and started before it enters, and only ended afterwards.
-    private struct Running: @unchecked Sendable {
-        let process: Process
-    }
-
-    private let running = Mutex<[Running]>([])
+    private let running = Mutex<[Process]>([])
 
     /// Starts an encoder that publishes to `address`.
     func start(_ look: Look, address: String) throws {
@@ -41,7 +36,7 @@ final class DemoEncoders: Sendable {
             + ["-b:v", "1500k", "-c:a", "aac", "-b:a", "96k", "-f", "flv", address]
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        running.withLock { $0.append(Running(process: process)) }
+        running.withLock { $0.append(process) }
     }
 
     func end() {
@@ -49,6 +44,6 @@ final class DemoEncoders: Sendable {
             defer { running.removeAll() }
             return running
         }
-        for running in processes where running.process.isRunning { running.process.terminate() }
+        for process in processes where process.isRunning { process.terminate() }
     }
 }

@@ -9,9 +9,7 @@ import Glibc
 /// Its standard input is a pipe that this process holds open and never writes to: when the gateway goes, however it
 /// goes, the pipe closes and the mixer ends itself.
 final class MixerProcess: Sendable {
-    // Foundation's Process may be used from any thread as long as it is not configured any more, which it is not after
-    // `init`.
-    private nonisolated(unsafe) let process = Process()
+    private let process = Process()
     private let lifeline = Pipe()
 
     /// Starts the process.
