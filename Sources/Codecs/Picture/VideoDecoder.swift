@@ -80,7 +80,12 @@ public struct VideoDecoder: ~Copyable, Sendable {
             presentation: packet.presentationTimestamp,
             decode: packet.timestamp
         )
-        let status = avcodec_send_packet(context.pointer, self.packet.pointer)
+        var status = avcodec_send_packet(context.pointer, self.packet.pointer)
+        if status == c_averror_eagain {
+            // A call before this one failed with pictures still waiting.
+            try receive(body)
+            status = avcodec_send_packet(context.pointer, self.packet.pointer)
+        }
         guard status >= 0 else { throw CodecError(status, decoding: "a picture") }
         try receive(body)
     }
