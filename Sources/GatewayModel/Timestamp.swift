@@ -20,7 +20,8 @@ public struct Timestamp: Codable, Sendable, Hashable, Comparable {
 
     /// The moment in RFC 3339, rounded to the millisecond.
     public var text: String {
-        let date = Date(timeIntervalSince1970: (seconds * 1000).rounded() / 1000)
+        // The formatter cuts off, so the fraction is put safely inside of its millisecond.
+        let date = Date(timeIntervalSince1970: ((seconds * 1000).rounded() + 0.4) / 1000)
         return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 

@@ -9,7 +9,9 @@ extension Request {
     /// The largest body that is read, in bytes.
     static let largestBody = 64 * 1024
 
-    /// The bearer token (RFC 6750 section 2.1); nil without one. Never taken from the address, which ends up in logs.
+    /// The bearer token (RFC 6750 section 2.1); nil without one.
+    ///
+    /// Never taken from the address, which ends up in logs.
     var bearerToken: String? {
         guard let field = headers[.authorization] else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)

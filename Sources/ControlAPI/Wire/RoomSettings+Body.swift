@@ -2,7 +2,9 @@ import GatewayModel
 import Stage
 
 extension RoomSettings {
-    /// Reads a request; what it leaves out has its default. Ranges are checked by `validate()`.
+    /// Reads a request; what it leaves out has its default.
+    ///
+    /// Ranges are checked by `validate()`.
     init(_ body: CreateRoomBody) throws(StageError) {
         let usual = RoomSettings(name: body.uniqueName)
         self.init(

@@ -1,0 +1,212 @@
+import Foundation
+import GatewayModel
+import Testing
+
+@Suite("The words on the wire")
+struct GoldenJSONTests {
+    private func json(_ value: some Encodable) throws -> String {
+        String(decoding: try WireJSON.encode(value), as: UTF8.self)
+    }
+
+    /// Writes and reads a value, and compares with what was agreed on.
+    private func golden<Value: Codable & Equatable>(_ value: Value, _ text: String) throws {
+        #expect(try json(value) == text)
+        #expect(try WireJSON.decode(Value.self, from: Data(text.utf8)) == value)
+    }
+
+    private static let tile = TileResource(
+        position: 1,
+        participantSID: "PA2",
+        source: "camera",
+        x: 644,
+        y: 0,
+        width: 636,
+        height: 720,
+        scaleMode: "fill",
+        label: "Ben",
+        micOn: true
+    )
+
+    private static let tileJSON =
+        #"{"height":720,"label":"Ben","mic_on":true,"participant_sid":"PA2","position":1,"scale_mode":"fill","#
+        + #""source":"camera","width":636,"x":644,"y":0}"#
+
+    @Test("A tile")
+    func tile() throws {
+        try golden(Self.tile, Self.tileJSON)
+    }
+
+    @Test("A participant; what is unknown is null")
+    func participant() throws {
+        try golden(
+            ParticipantResource(
+                sid: "PA1",
+                identity: "ann",
+                displayName: "Ann",
+                mode: "SEND_AND_RECV",
+                status: "connected",
+                isMicOn: true,
+                isCameraOn: false,
+                isScreenSharing: false,
+                position: nil,
+                tracks: [
+                    TrackResource(
+                        sid: "MT1",
+                        name: "mic",
+                        kind: "audio",
+                        published: true,
+                        subscribed: true,
+                        enabled: true,
+                        mediaState: "playable",
+                        width: nil,
+                        height: nil,
+                        fps: nil,
+                        codec: "AAC"
+                    )
+                ],
+                joinedAt: Timestamp(1_700_000_000.25),
+                revision: 7
+            ),
+            #"{"display_name":"Ann","identity":"ann","is_camera_on":false,"is_mic_on":true,"is_screen_sharing":false,"#
+                + #""joined_at":"2023-11-14T22:13:20.250Z","mode":"SEND_AND_RECV","position":null,"revision":7,"#
+                + #""sid":"PA1","status":"connected","tracks":[{"codec":"AAC","enabled":true,"fps":null,"height":null,"#
+                + #""kind":"audio","media_state":"playable","name":"mic","published":true,"sid":"MT1","#
+                + #""subscribed":true,"width":null}]}"#
+        )
+    }
+
+    @Test("The event that a mixer follows")
+    func layoutChanged() throws {
+        var event = EventResource(type: "layout.changed", roomSID: "RM1", rev: 9, ts: Timestamp(0))
+        event.layout = LayoutResource(
+            type: "GRID",
+            gridSize: 12,
+            orientation: "landscape",
+            width: 1280,
+            height: 720,
+            tiles: [Self.tile]
+        )
+        event.tiles = [Self.tile]
+        try golden(
+            event,
+            #"{"layout":{"grid_size":12,"height":720,"orientation":"landscape","tiles":["# + Self.tileJSON
+                + #"],"type":"GRID","width":1280},"rev":9,"room_sid":"RM1","tiles":["# + Self.tileJSON
+                + #"],"ts":"1970-01-01T00:00:00.000Z","type":"layout.changed"}"#
+        )
+    }
+
+    @Test("A program; rates are numbers where they can be")
+    func program() throws {
+        let program = ProgramResource(
+            width: 1280,
+            height: 720,
+            fps: Rate("30"),
+            videoBitrate: 3000,
+            audioBitrate: 128,
+            preset: "veryfast",
+            keyInterval: 2,
+            jitterTarget: 300
+        )
+        try golden(
+            program,
+            #"{"audio_bitrate":128,"fps":30,"height":720,"jitter_target":300,"key_interval":2,"preset":"veryfast","#
+                + #""video_bitrate":3000,"width":1280}"#
+        )
+        try golden(ProgramResource(fps: Rate("29.97")), #"{"fps":29.97}"#)
+        try golden(ProgramResource(fps: Rate("30000/1001")), #"{"fps":"30000/1001"}"#)
+    }
+
+    @Test("A refusal")
+    func refusal() throws {
+        try golden(
+            ErrorAnswer(
+                error: ErrorResource(
+                    code: 53105,
+                    name: "RoomMaxParticipantsExceededError",
+                    message: "Room contains too many Participants",
+                    cause: "The Room cannot allow in any more Participants to join",
+                    solution: "Notify the user that the Room is full",
+                    status: 409,
+                    retryable: false,
+                    retryAfter: nil,
+                    moreInfo: "/docs/errors/53105"
+                )
+            ),
+            #"{"error":{"cause":"The Room cannot allow in any more Participants to join","code":53105,"#
+                + #""message":"Room contains too many Participants","more_info":"/docs/errors/53105","#
+                + #""name":"RoomMaxParticipantsExceededError","retry_after":null,"retryable":false,"#
+                + #""solution":"Notify the user that the Room is full","status":409}}"#
+        )
+    }
+
+    @Test("Viewership")
+    func viewership() throws {
+        try golden(
+            ViewershipResource(
+                room: "show",
+                concurrentViewers: 57,
+                devices: 55,
+                peakConcurrentViewers: 80,
+                peakAt: nil,
+                joins: 212,
+                watchTimeSeconds: 91234.5,
+                asOf: Timestamp(0),
+                staleMs: 12,
+                recovering: false,
+                by: BreakdownResource(byProtocol: ["sdk": 16, "hls": 30, "llhls": 8, "rtmp": 2, "flv": 1])
+            ),
+            #"{"as_of":"1970-01-01T00:00:00.000Z","by":{"protocol":{"flv":1,"hls":30,"llhls":8,"rtmp":2,"sdk":16}},"#
+                + #""concurrent_viewers":57,"devices":55,"joins":212,"peak_at":null,"peak_concurrent_viewers":80,"#
+                + #""recovering":false,"room":"show","stale_ms":12,"watch_time_seconds":91234.5}"#
+        )
+    }
+
+    @Test("An output and a livestream")
+    func livestream() throws {
+        try golden(
+            EgressResource(
+                broadcasting: true,
+                livestream: LivestreamResource(
+                    state: "LIVESTREAM_STARTED",
+                    startedAt: Timestamp(1),
+                    outputs: [
+                        OutputResource(
+                            name: "yt",
+                            url: "rtmp://a.example/live",
+                            streamKey: "****wxyz",
+                            state: "connected",
+                            bytesSent: 10,
+                            droppedFrames: 0,
+                            reconnects: 1,
+                            lastError: nil
+                        )
+                    ]
+                )
+            ),
+            #"{"broadcasting":true,"livestream":{"outputs":[{"bytes_sent":10,"dropped_frames":0,"last_error":null,"#
+                + #""name":"yt","reconnects":1,"state":"connected","stream_key":"****wxyz","#
+                + #""url":"rtmp://a.example/live"}],"started_at":"1970-01-01T00:00:01.000Z","#
+                + #""state":"LIVESTREAM_STARTED"}}"#
+        )
+    }
+
+    @Test("Addresses keep their capitals apart")
+    func addresses() throws {
+        try golden(
+            PlaybackResource(hlsURL: "http://h/1", rtmpURL: "rtmp://h/2", flvURL: "http://h/3"),
+            #"{"flv_url":"http://h/3","hls_url":"http://h/1","rtmp_url":"rtmp://h/2"}"#
+        )
+        try golden(
+            IngestResource(rtmp: RTMPIngestResource(url: "rtmp://h/live", streamKey: "k", screenStreamKey: "k.screen")),
+            #"{"rtmp":{"screen_stream_key":"k.screen","stream_key":"k","url":"rtmp://h/live"}}"#
+        )
+    }
+
+    @Test("Requests may leave out everything that has a default, and bring along what nobody knows")
+    func requests() throws {
+        let body = try WireJSON.decode(CreateRoomBody.self, from: Data(#"{"unique_name":"a","colour":[1]}"#.utf8))
+        #expect(body == CreateRoomBody(uniqueName: "a"))
+        #expect(try WireJSON.decode(JoinBody.self, from: Data("{}".utf8)) == JoinBody())
+        #expect(try WireJSON.decode(PageResource.self, from: Data(#"{"page_size":5}"#.utf8)).nextPageToken == nil)
+    }
+}

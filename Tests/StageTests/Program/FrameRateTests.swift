@@ -1,0 +1,23 @@
+import Stage
+import Testing
+
+@Suite("Frame rates")
+struct FrameRateTests {
+    @Test("A rate is read from the ways people write it")
+    func reading() {
+        #expect(FrameRate("30") == FrameRate(30))
+        #expect(FrameRate("29.97") == FrameRate(30000, per: 1001))
+        #expect(FrameRate("30000/1001") == FrameRate("29.97"))
+        for wrong in ["", "0", "61", "-30", "30/0", "1/2", "abc", "30/1/1", "25.5", "/"] {
+            #expect(FrameRate(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("29.97 pictures a second fall on exact samples over a year")
+    func exact() {
+        let rate = FrameRate(30000, per: 1001)
+        #expect(rate.sample(ofPicture: 30_000) == 1001 * 48_000)
+        #expect(rate.sample(ofPicture: 30_000 * 31_536) == 1001 * 48_000 * 31_536)
+        #expect(rate.sample(ofPicture: 1) == 1601)
+    }
+}

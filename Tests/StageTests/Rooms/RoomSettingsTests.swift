@@ -1,0 +1,53 @@
+import Stage
+import Testing
+
+@Suite("Room settings")
+struct RoomSettingsTests {
+    private func code(_ settings: RoomSettings) -> Int? {
+        do {
+            try settings.validate()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test("The defaults are valid")
+    func defaults() {
+        #expect(code(RoomSettings(name: "Show_1-a")) == nil)
+    }
+
+    @Test("A name must have 1 to 64 letters, digits, underscores or dashes")
+    func names() {
+        #expect(code(RoomSettings(name: "")) == 53100)
+        #expect(code(RoomSettings(name: String(repeating: "a", count: 64))) == nil)
+        #expect(code(RoomSettings(name: String(repeating: "a", count: 65))) == 53101)
+        for name in ["a b", "a/b", "ä", "a.b", "../x", "a\u{0}"] {
+            #expect(code(RoomSettings(name: name)) == 53102)
+        }
+    }
+
+    @Test("Every number has its range, and an error names the field")
+    func ranges() {
+        #expect(code(RoomSettings(name: "a", maximumParticipants: 0)) == 53107)
+        #expect(code(RoomSettings(name: "a", maximumParticipants: 10_001)) == 53107)
+        for (settings, field) in [
+            (RoomSettings(name: "a", maximumHosts: 0), "max_hosts"),
+            (RoomSettings(name: "a", emptyTimeout: 0), "empty_room_timeout"),
+            (RoomSettings(name: "a", unusedTimeout: 86_401), "unused_room_timeout"),
+            (RoomSettings(name: "a", layout: .init(gridSize: 13)), "layout.grid_size"),
+            (RoomSettings(name: "a", program: .init(width: 1281)), "program.width"),
+            (RoomSettings(name: "a", program: .init(height: 88)), "program.height"),
+            (RoomSettings(name: "a", program: .init(videoBitrate: 9)), "program.video_bitrate"),
+            (RoomSettings(name: "a", program: .init(audioBitrate: 321)), "program.audio_bitrate"),
+            (RoomSettings(name: "a", program: .init(preset: "placebo")), "program.preset"),
+            (RoomSettings(name: "a", program: .init(jitterTarget: 59)), "program.jitter_target"),
+            (RoomSettings(name: "a", program: .init(keyInterval: 11)), "program.key_interval"),
+            (RoomSettings(name: "a", program: .init(frameRate: FrameRate(61))), "program.fps"),
+        ] {
+            let error = #expect(throws: StageError.self) { try settings.validate() }
+            #expect(error?.code == 3073)
+            #expect(error?.message.hasPrefix(field) ?? false, "\(error?.message ?? "") names \(field)")
+        }
+    }
+}
