@@ -7,9 +7,9 @@ import Stage
 /// It neither waits nor sleeps nor decodes nor encodes; whoever drives it does. Owned by one thread.
 ///
 /// The latency budget, from a host's packet in to the program's packet out, with the default configuration:
-/// 300 ms jitter target (arrival to turn; sound is taken 40 to 60 ms of it earlier, which is what lets it be encoded in
-/// time) + 0 to 33 ms to the next picture + about 2 ms to compose + about 9 ms to encode + 0 to 25 ms for the sound
-/// beside it, whose frames close every 21 ms. The limiter's 5 ms and the encoder's 21 ms of priming are in the sound's
+/// 300 ms jitter target (arrival to turn; sound is taken 60 to 80 ms of it earlier, which is what lets it be encoded in
+/// time) + at most half a picture to the nearest one of the program + about 2 ms to compose + about 9 ms to encode + a
+/// few ms for the sound beside it, whose frames close every 21 ms. The limiter's 5 ms and the encoder's 21 ms of priming are in the sound's
 /// numbering and so do not come between picture and sound.
 final class ProgramCore {
     /// More pictures than this on their way to the encoder, and the next one is left out.

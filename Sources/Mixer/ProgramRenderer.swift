@@ -11,7 +11,7 @@ public import Stage
 public final class ProgramRenderer {
     private let configuration: ProgramConfiguration
     private let anchor: ProgramAnchor
-    private let encoder: ProgramEncoder
+    private let encoder: ProgramEncoder?
     private let core: ProgramCore
     private let ring: CanvasRing
     private var inputs: [String: HostInput] = [:]
@@ -40,14 +40,31 @@ public final class ProgramRenderer {
         self.configuration = configuration
         anchor = ProgramAnchor(start: start, firstSample: firstSample)
         ring = try CanvasRing(width: configuration.width, height: configuration.height)
-        encoder = try ProgramEncoder(
+        let encoder = try ProgramEncoder(
             configuration,
             encoderOptions: encoderOptions,
             firstSample: firstSample,
             ring: ring,
             sink: sink
         )
+        self.encoder = encoder
         core = ProgramCore(configuration, anchor: anchor, ring: ring, output: encoder)
+        now = start
+    }
+
+    /// A program that is not encoded: its pictures and its sound go to `output` as they are.
+    init(
+        configuration: ProgramConfiguration,
+        start: MonotonicTime = MonotonicTime(nanoseconds: 0),
+        firstSample: Int64 = 0,
+        ring: CanvasRing,
+        output: any ProgramOutput
+    ) {
+        self.configuration = configuration
+        anchor = ProgramAnchor(start: start, firstSample: firstSample)
+        self.ring = ring
+        encoder = nil
+        core = ProgramCore(configuration, anchor: anchor, ring: ring, output: output)
         now = start
     }
 
@@ -75,7 +92,7 @@ public final class ProgramRenderer {
 
     /// Makes the next picture a key picture.
     public func requestKeyPicture() {
-        encoder.requestKeyPicture()
+        encoder?.requestKeyPicture()
     }
 
     /// Makes everything that is due up to `moment`, which should not be before the last one.
@@ -94,11 +111,10 @@ public final class ProgramRenderer {
     /// How it is going.
     public var statistics: MixerStatistics {
         var result = core.snapshot(at: now)
-        let encoding = encoder.snapshot()
+        let encoding = encoder?.snapshot() ?? ProgramEncoder.Counters()
         result.processor.decode = result.hosts.reduce(0) { $0 + $1.decodeSeconds }
-        result.processor.sound += encoding.soundSeconds + result.hosts.reduce(0) { $0 + $1.soundSeconds }
-        // Without a queue in between, the encoders run inside the core's own steps.
-        result.processor.sound -= encoding.soundSeconds
+        // Without a queue in between, the encoders run inside the core's own steps: the sound's within its sound part.
+        result.processor.sound += result.hosts.reduce(0) { $0 + $1.soundSeconds }
         result.processor.compose -= encoding.encodeSeconds
         result.processor.encode = encoding.encodeSeconds
         result.processor.rest = 0

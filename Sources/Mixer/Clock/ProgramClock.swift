@@ -64,9 +64,11 @@ struct ProgramClock: Sendable {
         return .jump(samples: max(skipped, 0))
     }
 
-    /// A moment at which `sample` has surely begun, rounding included.
+    /// The first moment at which `sample` has begun.
     private func moment(notBefore sample: Int64) -> MonotonicTime {
-        MonotonicTime(nanoseconds: anchor.moment(ofSample: sample).nanoseconds + 1)
+        let moment = anchor.moment(ofSample: sample)
+        // A sample seldom begins on a whole nanosecond.
+        return anchor.sample(at: moment) >= sample ? moment : MonotonicTime(nanoseconds: moment.nanoseconds + 1)
     }
 
     private static func picture(notBefore sample: Int64, _ frameRate: FrameRate) -> Int64 {

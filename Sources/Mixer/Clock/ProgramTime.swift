@@ -8,9 +8,9 @@ enum ProgramTime {
     static let sampleRate: Int64 = 48_000
     /// Samples mixed at a time: 20 ms.
     static let quantum = 960
-    /// Sound is mixed this many samples before its picture is due. An AAC frame is complete only 1024 + 1024 samples
-    /// after its timestamp, so without the lead every picture would wait about 40 ms for the sound beside it.
-    static let soundLead: Int64 = 1920
+    /// Sound is mixed this many samples before its picture is due: 60 ms. An AAC packet comes out only when 2048 to 3072
+    /// samples from its timestamp on have gone in, so without the lead every picture would wait for the sound beside it.
+    static let soundLead: Int64 = 2880
 
     /// A program timestamp in milliseconds, rounded down.
     static func milliseconds(ofSample sample: Int64) -> Int64 {

@@ -32,8 +32,8 @@ final class ProgramEncoder: @unchecked Sendable {
     private let wantsKey = Atomic(false)
     private let counters = Mutex(Counters())
 
-    /// Samples from an encoder's input to the end of the frame whose timestamp is the earliest that can still come.
-    private static let frameLength: Int64 = 1024
+    /// The sound encoder keeps at most an incomplete frame and one that it looks ahead with.
+    private static let mostKept: Int64 = 2 * 1024
 
     init(
         _ configuration: ProgramConfiguration,
@@ -125,7 +125,7 @@ final class ProgramEncoder: @unchecked Sendable {
             failed = true
         }
         self.interleaver = interleaver
-        let end = firstSample + Int64(count) - Int64(audio.priming) - Self.frameLength
+        let end = firstSample + Int64(count) - Int64(audio.priming) - Self.mostKept
         self.interleaver.promiseSounds(from: ProgramTime.milliseconds(ofSample: end))
         let spent = MonotonicSleep.threadSeconds() - before
         counters.withLock { counters in

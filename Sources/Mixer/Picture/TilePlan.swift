@@ -40,11 +40,11 @@ struct TilePlan: Sendable {
     }
 
     private static func cut(_ tile: TileRectangle, width: Int, height: Int) -> PixelRectangle {
-        let left = min(max(tile.x, 0), width)
-        let top = min(max(tile.y, 0), height)
-        // Widths from outside may be anything; limiting them first keeps the sums small.
-        let right = min(max(tile.x, -width) + min(max(tile.width, 0), 2 * width), width)
-        let bottom = min(max(tile.y, -height) + min(max(tile.height, 0), 2 * height), height)
+        // Numbers from outside may be anything; limiting them first keeps the sums small.
+        let (x, y) = (min(max(tile.x, -width), width), min(max(tile.y, -height), height))
+        let (left, top) = (max(x, 0), max(y, 0))
+        let right = min(x + min(max(tile.width, 0), 2 * width), width)
+        let bottom = min(y + min(max(tile.height, 0), 2 * height), height)
         return PixelRectangle(x: left, y: top, width: max(right - left, 0), height: max(bottom - top, 0))
     }
 

@@ -1,6 +1,11 @@
 import Dispatch
-import Foundation
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// One named thread of ours that can be joined.
 ///
@@ -11,16 +16,24 @@ final class WorkerThread: Sendable {
 
     /// Starts a thread that runs `body` once; `name` is what `top -H` shows, cut to 15 bytes there.
     init(name: String, body: @escaping @Sendable () -> Void) {
-        let finished = finished
-        let thread = Thread {
-            // A name given before the start is not passed on to the kernel.
-            Thread.current.name = name
-            body()
+        let start = ThreadStart(name: name, finished: finished, body: body)
+        let argument = Unmanaged.passRetained(start).toOpaque()
+        #if canImport(Glibc)
+        var thread = pthread_t()
+        #else
+        var thread: pthread_t?
+        #endif
+        guard pthread_create(&thread, nil, runWorkerThread, argument) == 0 else {
+            // No thread could be had: the body will never run, so nobody may wait for it.
+            Unmanaged<ThreadStart>.fromOpaque(argument).release()
             finished.signal()
+            return
         }
-        // Decoders and x264 keep large tables on the stack.
-        thread.stackSize = 2 << 20
-        thread.start()
+        #if canImport(Glibc)
+        pthread_detach(thread)
+        #else
+        if let thread { pthread_detach(thread) }
+        #endif
     }
 
     /// Waits until the body has returned; more than one caller may wait.
@@ -32,3 +45,48 @@ final class WorkerThread: Sendable {
         }
     }
 }
+
+/// What a new thread is given.
+private final class ThreadStart: Sendable {
+    private let name: String
+    private let finished: DispatchSemaphore
+    private let body: @Sendable () -> Void
+
+    init(name: String, finished: DispatchSemaphore, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.finished = finished
+        self.body = body
+    }
+
+    func run() {
+        takeName()
+        body()
+        finished.signal()
+    }
+
+    private func takeName() {
+        #if canImport(Glibc)
+        // The library call that names a thread is an extension which Swift does not import; the kernel's file is not.
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        var name = name
+        _ = name.withUTF8 { write(file, $0.baseAddress, $0.count) }
+        close(file)
+        #else
+        pthread_setname_np(name)
+        #endif
+    }
+}
+
+#if canImport(Glibc)
+private nonisolated func runWorkerThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument else { return nil }
+    Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
+    return nil
+}
+#else
+private nonisolated func runWorkerThread(_ argument: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
+    return nil
+}
+#endif

@@ -1,0 +1,128 @@
+import Media
+import Stage
+import Testing
+
+@testable import Mixer
+
+@Suite("The program's clock") struct ProgramClockTests {
+    private func clock(_ rate: FrameRate = FrameRate(30), firstSample: Int64 = 0) -> ProgramClock {
+        ProgramClock(
+            anchor: ProgramAnchor(start: MonotonicTime(nanoseconds: 5_000_000_000), firstSample: firstSample),
+            frameRate: rate
+        )
+    }
+
+    /// Everything due when time is moved exactly to each moment the clock names.
+    private func run(_ clock: inout ProgramClock, for seconds: Double) -> [ProgramClock.Step] {
+        var steps: [ProgramClock.Step] = []
+        var now = clock.anchor.start
+        let end = now.advanced(seconds: seconds)
+        while true {
+            let step = clock.next(at: now)
+            if case .wait(let moment) = step {
+                guard moment < end else { return steps }
+                #expect(moment > now)
+                now = moment
+            } else {
+                steps.append(step)
+            }
+        }
+    }
+
+    @Test("Pictures and quanta come at their samples, sound sixty milliseconds ahead")
+    func steady() {
+        var clock = clock()
+        let steps = run(&clock, for: 10)
+        var pictures: [Int64] = []
+        var quanta: [Int64] = []
+        for step in steps {
+            switch step {
+            case .picture(let index, let sample, let isLate):
+                #expect(sample == index * 1600)
+                #expect(!isLate)
+                pictures.append(index)
+            case .sound(let first): quanta.append(first)
+            case .wait, .jump: Issue.record("\(step)")
+            }
+        }
+        #expect(pictures == Array(0..<300))
+        #expect(quanta == (0..<503).map { $0 * 960 })
+    }
+
+    @Test("29.97 pictures a second stay exact for a day")
+    func ntsc() {
+        let rate = FrameRate(30000, per: 1001)
+        // A picture of tomorrow: 24 h x 3600 s x 30000 / 1001.
+        let index: Int64 = 2_589_410
+        let clock = clock(rate, firstSample: rate.sample(ofPicture: index))
+        #expect(clock.nextPicture == index)
+        #expect(rate.sample(ofPicture: index) == index * 8008 / 5)
+        // 86 399.980... s; adding up rounded durations would be over a second away.
+        #expect(ProgramTime.milliseconds(ofSample: rate.sample(ofPicture: index)) == index * 1001 / 30)
+        for step in 0..<1000 {
+            let time = ProgramTime.milliseconds(ofSample: rate.sample(ofPicture: index + Int64(step)))
+            #expect(abs(Double(time) - Double(index + Int64(step)) * 1001 / 30) <= 1)
+        }
+    }
+
+    @Test("A program taken over begins at its first sample, on the next picture")
+    func takenOver() {
+        var clock = clock(firstSample: 48_000 * 3600 + 100)
+        #expect(clock.nextQuantum == 48_000 * 3600 + 100)
+        #expect(clock.nextPicture == 30 * 3600 + 1)
+        let out1 = clock.next(at: clock.anchor.start)
+        #expect(out1 == .sound(first: 48_000 * 3600 + 100))
+    }
+
+    @Test("A late driver repeats pictures and mixes every quantum")
+    func late() {
+        var clock = clock()
+        _ = run(&clock, for: 1)
+        let (picture, quantum) = (clock.nextPicture, clock.nextQuantum)
+        let now = clock.anchor.start.advanced(milliseconds: 1250)
+        var steps: [ProgramClock.Step] = []
+        while true {
+            let step = clock.next(at: now)
+            if case .wait = step { break }
+            steps.append(step)
+        }
+        let pictures = steps.compactMap { step -> (Int64, Bool)? in
+            if case .picture(let index, _, let isLate) = step { (index, isLate) } else { nil }
+        }
+        #expect(pictures.map(\.0) == Array(picture...37))
+        #expect(pictures.dropLast().allSatisfy { $0.1 })
+        #expect(pictures.last?.1 == false)
+        let quanta = steps.compactMap { step -> Int64? in
+            if case .sound(let first) = step { first } else { nil }
+        }
+        #expect(quanta == Array(stride(from: quantum, through: (1250 + 60) * 48, by: 960)))
+    }
+
+    @Test("After more than a second away the counter jumps, forwards and onto both grids")
+    func jump() {
+        var clock = clock()
+        _ = run(&clock, for: 2)
+        let quantum = clock.nextQuantum
+        let now = clock.anchor.start.advanced(milliseconds: 60_000)
+        guard case .jump(let samples) = clock.next(at: now) else {
+            Issue.record("no jump")
+            return
+        }
+        #expect(samples > 57 * 48_000)
+        #expect(clock.nextQuantum == quantum + samples)
+        #expect(clock.nextQuantum % 960 == 0)
+        #expect(clock.nextPicture == 1800)
+        if case .jump = clock.next(at: now) { Issue.record("jumped twice") }
+    }
+
+    @Test("Milliseconds round downwards on both sides of zero, and do not overflow in a century")
+    func milliseconds() {
+        #expect(ProgramTime.milliseconds(ofSample: 47) == 0)
+        #expect(ProgramTime.milliseconds(ofSample: 48) == 1)
+        #expect(ProgramTime.milliseconds(ofSample: -1) == -1)
+        #expect(ProgramTime.milliseconds(ofSample: -48) == -1)
+        #expect(ProgramTime.milliseconds(ofSample: -1024) == -22)
+        let century: Int64 = 100 * 366 * 86_400
+        #expect(ProgramTime.milliseconds(ofSample: century * 48_000) == century * 1000)
+    }
+}
