@@ -10,11 +10,13 @@
 #include <librtmp/log.h>
 #include <librtmp/rtmp.h>
 #include <linux/sockios.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 
 /// Takes librtmp's log lines and forgets them: they may hold stream keys.
 static inline void c_rtmp_drop_log(int level, const char *format, va_list arguments) {
@@ -113,4 +115,29 @@ static inline int c_tls_connect(
 /// Bytes that TLS has already decrypted and librtmp has not read yet.
 static inline size_t c_tls_pending(void *session) {
     return session ? gnutls_record_check_pending((gnutls_session_t)session) : 0;
+}
+
+/// A pull function that never waits, for reading between sends.
+static inline ssize_t c_tls_pull(gnutls_transport_ptr_t transport, void *bytes, size_t size) {
+    return recv((int)(intptr_t)transport, bytes, size, MSG_DONTWAIT);
+}
+
+/// Lets reads of an established session return at once when nothing is there; writes still wait.
+static inline void c_tls_never_wait(void *session) {
+    gnutls_transport_set_pull_function((gnutls_session_t)session, c_tls_pull);
+}
+
+/// Nothing to read now.
+enum { C_RECEIVE_LATER = -1, C_RECEIVE_FAILED = -2 };
+
+/// Reads what is there, without waiting: bytes, 0 at the end, or one of the above. `session` may be NULL.
+static inline ssize_t c_connection_receive(int socket, void *session, void *bytes, size_t size) {
+    if (session) {
+        ssize_t count = gnutls_record_recv((gnutls_session_t)session, bytes, size);
+        if (count >= 0) return count;
+        return gnutls_error_is_fatal((int)count) ? C_RECEIVE_FAILED : C_RECEIVE_LATER;
+    }
+    ssize_t count = recv(socket, bytes, size, MSG_DONTWAIT);
+    if (count >= 0) return count;
+    return errno == EAGAIN || errno == EINTR ? C_RECEIVE_LATER : C_RECEIVE_FAILED;
 }

@@ -24,6 +24,9 @@ final class RTMPConnection {
     private var scratch = UnsafeMutablePointer<CChar>.allocate(capacity: 64 << 10)
     private var scratchSize = 64 << 10
     private var isOpen = true
+    private var reader = ServerMessageReader()
+    /// What goes on, for the words of an error.
+    private var step = "publish"
 
     private static let headroom = Int(RTMP_MAX_HEADER_SIZE)
     private static let chunkSize: Int32 = 64 << 10
@@ -78,28 +81,33 @@ final class RTMPConnection {
         defer { guardian.endAll(at: nil) }
         if isStopped() { guardian.shut() }
         if address.scheme == .rtmps { try secure(host: address.host) }
-        guard RTMP_Connect1(rtmp, nil) != 0 else {
-            throw ended(during: "the RTMP handshake", as: .closed)
+        try shakeHands()
+        let connect = [
+            ("app", address.application), ("type", "nonprivate"), ("flashVer", configuration.flashVersion),
+            ("tcUrl", address.applicationURL),
+        ]
+        try command("connect", transaction: 1, object: connect)
+        _ = try answer(to: 1)
+        try command("releaseStream", transaction: 2, arguments: [streamKey])
+        try command("FCPublish", transaction: 3, arguments: [streamKey])
+        try command("createStream", transaction: 4)
+        guard let stream = try answer(to: 4).number, stream > 0, let id = Int32(exactly: stream) else {
+            throw PushError(.closed, "the target made no stream for us")
         }
-        while rtmp.pointee.m_bPlaying == 0 {
-            if let status = try readMessage(limit: nil, during: "publish"), status.isRefusal {
-                throw .refusedExplicitly("the target refused the stream: \(cleaned(status.summary))")
-            }
-        }
+        rtmp.pointee.m_stream_id = id
+        try command("publish", transaction: 5, arguments: [streamKey, "live"])
+        while try !nextStatus().isPublishStart {}
         try setChunkSize()
+        step = "streaming"
     }
 
     /// Reads what the target has sent, answers what wants an answer, and throws when it refuses or is gone.
     ///
     /// - Parameter isReadable: A poll said that the socket has data.
     func readMessages(isReadable: Bool) throws(PushError) {
-        guard isReadable || hasBuffered else { return }
-        repeat {
-            let status = try readMessage(limit: configuration.callLimit, during: "streaming")
-            if let status, status.isRefusal {
-                throw .refusedExplicitly("the target refused the stream: \(cleaned(status.summary))")
-            }
-        } while hasBuffered
+        guard isReadable || c_tls_pending(rtmp.pointee.m_sb.sb_ssl) > 0 else { return }
+        try receive()
+        while try handleMessage() != nil {}
     }
 
     /// Sends one packet.
@@ -169,6 +177,7 @@ final class RTMPConnection {
         )
         if result == Int32(C_TLS_OK) {
             rtmp.pointee.m_sb.sb_ssl = UnsafeMutableRawPointer(tls.session)
+            c_tls_never_wait(rtmp.pointee.m_sb.sb_ssl)
             return
         }
         if guardian.isShut { throw PushError(.timedOut, "the TLS handshake took too long") }
@@ -204,39 +213,130 @@ final class RTMPConnection {
         bytesWritten += size + 12 + size / Int(Self.chunkSize)
     }
 
-    /// Reads one chunk, and acts on the message when it was the last one of it.
-    private func readMessage(limit: Double?, during step: String) throws(PushError) -> ServerStatus? {
-        var message = RTMPPacket()
-        defer { RTMPPacket_Free(&message) }
-        let wasRead =
-            if let limit {
-                guardian.limited(to: limit) { RTMP_ReadPacket(rtmp, &message) != 0 }
-            } else {
-                RTMP_ReadPacket(rtmp, &message) != 0
+    // MARK: - Reading
+
+    /// The plain handshake (Adobe RTMP specification 1.0, 5.2). Ours, because the socket is read by us alone: librtmp's
+    /// reader trusts its peer with its memory, and takes a TLS session's housekeeping for the end.
+    private func shakeHands() throws(PushError) {
+        let half = 1536
+        var hello = [UInt8](repeating: 0, count: 1 + half)
+        hello[0] = 3
+        for index in 9..<hello.count { hello[index] = UInt8.random(in: 0...255) }
+        try write(hello)
+        while true {
+            if let answer = reader.takeRaw(1 + 2 * half) {
+                guard answer[0] == 3 else { throw PushError(.closed, "the target does not speak plain RTMP") }
+                return try write(Array(answer[1...half]))
             }
-        guard wasRead else { throw ended(during: step, as: .timedOut) }
-        guard message.m_nBodySize > 0, message.m_nBytesRead == message.m_nBodySize, let body = message.m_body else {
-            return nil
+            try waitAndReceive()
         }
-        var status: ServerStatus?
-        switch Int32(message.m_packetType) {
-        case RTMP_PACKET_TYPE_INVOKE:
-            status = ServerStatus(UnsafeRawBufferPointer(start: body, count: Int(message.m_nBodySize)))
-        case RTMP_PACKET_TYPE_CHUNK_SIZE, RTMP_PACKET_TYPE_BYTES_READ_REPORT, RTMP_PACKET_TYPE_CONTROL,
-            RTMP_PACKET_TYPE_SERVER_BW, RTMP_PACKET_TYPE_CLIENT_BW:
-            break
-        default: return nil
-        }
-        // A refusal makes librtmp close by itself; our reason is the better one, so it is looked at first.
-        guard status?.isRefusal != true else { return status }
-        guardian.limited(to: limit ?? configuration.callLimit) { _ = RTMP_ClientPacket(rtmp, &message) }
-        guard RTMP_IsConnected(rtmp) != 0 else { throw ended(during: step, as: .timedOut) }
-        return status
     }
 
-    /// Bytes that are here already, so that no poll will tell of them.
-    private var hasBuffered: Bool {
-        rtmp.pointee.m_sb.sb_size > 0 || c_tls_pending(rtmp.pointee.m_sb.sb_ssl) > 0
+    private func write(_ bytes: [UInt8]) throws(PushError) {
+        let sent = bytes.withUnsafeBytes { RTMPSockBuf_Send(&rtmp.pointee.m_sb, $0.baseAddress, Int32($0.count)) }
+        guard Int(sent) == bytes.count else { throw ended(during: step, as: .timedOut) }
+    }
+
+    /// Takes what the socket has now, without waiting.
+    private func receive() throws(PushError) {
+        let isOpen = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
+            while true {
+                let count = c_connection_receive(
+                    guardian.socket, rtmp.pointee.m_sb.sb_ssl, bytes.baseAddress, bytes.count
+                )
+                if count == 0 { return false }
+                if count < 0 { return count == C_RECEIVE_LATER }
+                reader.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+                if count < bytes.count { return true }
+            }
+        }
+        guard isOpen else { throw ended(during: step, as: .timedOut) }
+    }
+
+    /// Acts on the next whole message that is here; nil when there is none.
+    private func handleMessage() throws(PushError) -> ServerStatus?? {
+        let message: ServerMessageReader.Message?
+        do {
+            message = try reader.next()
+        } catch {
+            throw PushError(.closed, "the target does not speak RTMP as it should")
+        }
+        guard let message else { return nil }
+        switch Int32(message.type) {
+        case RTMP_PACKET_TYPE_CONTROL where message.body.count >= 6 && message.body[0] == 0 && message.body[1] == 6:
+            // A ping; the answer carries its own time back.
+            let time = message.body[2..<6].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let isSent = guardian.limited(to: configuration.callLimit) { RTMP_SendCtrl(rtmp, 7, time, 0) != 0 }
+            guard isSent else { throw ended(during: step, as: .stalled) }
+        case RTMP_PACKET_TYPE_INVOKE:
+            let status = message.body.withUnsafeBytes { ServerStatus($0) }
+            if let status, status.isRefusal || status.isError && [1, 4, 5].contains(status.transaction) {
+                throw .refusedExplicitly("the target refused the stream: \(cleaned(status.summary))")
+            }
+            return .some(status)
+        default: break
+        }
+        return .some(nil)
+    }
+
+    /// Waits for the next command message; whoever set the connection's deadline ends a wait without end.
+    private func nextStatus() throws(PushError) -> ServerStatus {
+        while true {
+            while let handled = try handleMessage() {
+                if let status = handled { return status }
+            }
+            try waitAndReceive()
+        }
+    }
+
+    private func waitAndReceive() throws(PushError) {
+        if c_tls_pending(rtmp.pointee.m_sb.sb_ssl) == 0 {
+            var readable = pollfd(fd: guardian.socket, events: Int16(POLLIN), revents: 0)
+            // A socket shut down from outside counts as readable.
+            _ = poll(&readable, 1, 1000)
+        }
+        try receive()
+    }
+
+    private func answer(to transaction: Int) throws(PushError) -> ServerStatus {
+        while true {
+            let status = try nextStatus()
+            if status.transaction == transaction, status.command == "_result" { return status }
+        }
+    }
+
+    /// Sends a command: its object, or null, and string arguments.
+    private func command(
+        _ name: String,
+        transaction: Double,
+        object: [(String, String)] = [],
+        arguments: [String] = []
+    ) throws(PushError) {
+        func bare(_ text: String) -> [UInt8] {
+            [UInt8(truncatingIfNeeded: text.utf8.count >> 8), UInt8(truncatingIfNeeded: text.utf8.count)] + text.utf8
+        }
+        func string(_ text: String) -> [UInt8] { [0x02] + bare(text) }
+        let number = (0..<8).map { UInt8(truncatingIfNeeded: transaction.bitPattern >> (56 - 8 * $0)) }
+        var bytes: [UInt8] = string(name) + [0x00] + number
+        if object.isEmpty {
+            bytes.append(0x05)
+        } else {
+            bytes.append(0x03)
+            for (name, value) in object { bytes += bare(name) + string(value) }
+            bytes += [0x00, 0x00, 0x09]
+        }
+        bytes += arguments.flatMap(string)
+        reserve(bytes.count)
+        let body = scratch + Self.headroom
+        UnsafeMutableRawBufferPointer(start: body, count: bytes.count).copyBytes(from: bytes)
+        var message = RTMPPacket()
+        message.m_headerType = UInt8(RTMP_PACKET_SIZE_LARGE)
+        message.m_packetType = UInt8(RTMP_PACKET_TYPE_INVOKE)
+        message.m_nChannel = 3
+        message.m_nInfoField2 = name == "publish" ? rtmp.pointee.m_stream_id : 0
+        message.m_nBodySize = UInt32(bytes.count)
+        message.m_body = body
+        try hand(over: &message)
     }
 
     /// The reason for a failed call: librtmp leaves none.

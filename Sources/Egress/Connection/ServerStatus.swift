@@ -1,7 +1,6 @@
 /// What a target says about our stream, read out of an RTMP command message (Adobe RTMP specification 1.0, 7.2).
 ///
-/// librtmp acts on these messages but tells nobody; this reads the same bytes once more. Everything is bounded and
-/// checked, for the peer wrote it.
+/// Everything is bounded and checked, for the peer wrote it.
 struct ServerStatus: Sendable, Equatable {
     /// `onStatus`, `_error` or another command.
     var command: String
@@ -9,6 +8,10 @@ struct ServerStatus: Sendable, Equatable {
     var code: String
     var description: String
     var isError: Bool
+    /// Which of our commands this answers; nil for none.
+    var transaction: Int?
+    /// The number a `_result` carries, such as the id of a created stream.
+    var number: Int?
 
     /// Reads a command message; nil for anything else.
     init?(_ message: UnsafeRawBufferPointer) {
@@ -18,7 +21,9 @@ struct ServerStatus: Sendable, Equatable {
         code = ""
         description = ""
         isError = command == "_error"
+        if case .number(let number)? = reader.value() { transaction = Int(exactly: number) }
         while let value = reader.value() {
+            if case .number(let found) = value { number = Int(exactly: found) }
             guard case .object(let properties) = value else { continue }
             for (name, text) in properties {
                 switch name {
@@ -52,6 +57,7 @@ struct ServerStatus: Sendable, Equatable {
 private struct AMF0Reader {
     enum Value {
         case string(String)
+        case number(Double)
         case object([(String, String)])
         case other
     }
@@ -65,7 +71,7 @@ private struct AMF0Reader {
     mutating func value() -> Value? {
         guard let marker = bytes.popFirst() else { return nil }
         switch marker {
-        case 0x00: return skip(8) ? .other : nil
+        case 0x00: return number()
         case 0x01: return skip(1) ? .other : nil
         case 0x02: return string().map { .string($0) }
         case 0x05, 0x06: return .other
@@ -101,6 +107,13 @@ private struct AMF0Reader {
         let text = bytes.dropFirst(2).prefix(length)
         bytes = bytes.dropFirst(2 + length)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func number() -> Value? {
+        guard bytes.count >= 8 else { return nil }
+        let bits = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        bytes = bytes.dropFirst(8)
+        return .number(Double(bitPattern: bits))
     }
 
     private mutating func skip(_ count: Int) -> Bool {

@@ -28,6 +28,7 @@ struct SecurePushTests {
         }
         let stream = """
             stream {
+                ssl_protocols TLSv1.2 TLSv1.3;
                 log_format names '$ssl_server_name $ssl_protocol'; access_log FOLDER/names.log names;
                 \(servers.joined(separator: "\n"))
             }
@@ -66,7 +67,7 @@ struct SecurePushTests {
     func trusted() throws {
         let fixture = try push(to: "right", key: "key-tls")
         let broadcast = Broadcast(sample.packets, to: [fixture.push], rounds: 1)
-        #expect(fixture.waitFor(.connected) != nil)
+        #expect(fixture.waitFor(.connected) != nil, "\(fixture.push.status)")
         broadcast.waitForEnd(seconds: 8)
         usleep(300_000)
         #expect(fixture.end() < 1)
