@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import NIOCore
+import NIOSSL
 import RTMP
 import Testing
 
@@ -85,9 +86,7 @@ struct FFmpegTests {
 
             let played = await packets.wait { $0.count(where: \.isVideo) > 50 }
             #expect(played.first?.isConfiguration == true)
-            let source = Set(relay.packets.values.map { Array($0.body.readableBytesView) })
             #expect(played.count > 100)
-            #expect(played.allSatisfy { source.contains(Array($0.body.readableBytesView)) })
             #expect(await ends.wait { !$0.isEmpty }.map { $0.prefix(31) } == ["NetStream.Play.UnpublishNotify:"])
 
             let probed = probe.finish().output
@@ -97,6 +96,8 @@ struct FFmpegTests {
             #expect(probed.split(separator: "\n").count(where: { $0.hasPrefix("stream|") }) == 2)
 
             _ = dumper.finish()
+            let source = Set(relay.packets.values.map { Array($0.body.readableBytesView) })
+            #expect(packets.values.allSatisfy { source.contains(Array($0.body.readableBytesView)) })
             var reader = FLVReader()
             reader.append(ByteBuffer(bytes: try Data(contentsOf: dump)))
             var dumped: [MediaPacket] = []
@@ -105,5 +106,62 @@ struct FFmpegTests {
             #expect(dumped.filter(\.isVideo).allSatisfy { source.contains(Array($0.body.readableBytesView)) })
         }
         #expect(relay.ended.values.contains(.deletedStream))
+    }
+
+    @Test("ffmpeg publishes by RTMPS", .enabled(if: ChildProcess.exists("openssl")))
+    func publishSecurely() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let key = directory.appending(path: "key.pem").path
+        let certificate = directory.appending(path: "certificate.pem").path
+        let made = try ChildProcess(
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-keyout",
+            key,
+            "-out",
+            certificate
+        ).finish()
+        try #require(made.status == 0)
+        let tls = try NIOSSLContext(
+            configuration: .makeServerConfiguration(
+                certificateChain: NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+                privateKey: .privateKey(NIOSSLPrivateKey(file: key, format: .pem))
+            )
+        )
+        let relay = Relay(refusal: .publishBadName("No such key."))
+        try await withServer(relay, tls: tls) { server, _ in
+            let encoder = try ChildProcess(
+                "ffmpeg",
+                "-hide_banner",
+                "-loglevel",
+                "error",
+                "-re",
+                "-f",
+                "lavfi",
+                "-i",
+                "testsrc2=size=64x64:rate=5",
+                "-t",
+                "3",
+                "-c:v",
+                "libx264",
+                "-f",
+                "flv",
+                "rtmps://127.0.0.1:\(server.port)/live/sk_secret"
+            )
+            let end = encoder.finish(seconds: 15)
+            #expect(relay.publishes.values.map(\.name) == ["sk_secret"])
+            #expect(end.status != 0)
+            #expect(end.output.contains("No such key."))
+        }
     }
 }

@@ -1,5 +1,11 @@
 import Foundation
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// A program run by a test; ended with it.
 final class ChildProcess {
     private let process = Process()
@@ -18,9 +24,10 @@ final class ChildProcess {
         stop()
     }
 
+    /// Ends it in a way it cannot ignore: a child of a worker thread may have its signals blocked.
     func stop() {
         if process.isRunning {
-            process.terminate()
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
     }
@@ -29,7 +36,7 @@ final class ChildProcess {
     func finish(seconds: Double = 20) -> (status: Int32, output: String) {
         let process = process
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
-            if process.isRunning { process.terminate() }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         }
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()

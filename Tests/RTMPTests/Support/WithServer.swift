@@ -1,11 +1,13 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import RTMP
 
 /// Runs `body` with a server on a free port of one event loop.
 func withServer(
     _ delegate: Relay,
     limits: RTMPLimits = RTMPLimits(),
+    tls: NIOSSLContext? = nil,
     _ body: (RTMPServer, MultiThreadedEventLoopGroup) async throws -> Void
 ) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -14,7 +16,8 @@ func withServer(
         port: 0,
         group: group,
         delegate: delegate,
-        limits: limits
+        limits: limits,
+        tls: tls
     )
     do {
         try await body(server, group)

@@ -1,0 +1,103 @@
+import Foundation
+import Media
+import NIOCore
+import NIOPosix
+import RTMP
+import Testing
+
+/// The nginx of this machine.
+private enum Nginx {
+    static let modulePath = "/usr/lib/nginx/modules/ngx_rtmp_module.so"
+    static let isInstalled =
+        ChildProcess.exists("ffmpeg") && FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
+        && FileManager.default.fileExists(atPath: modulePath)
+}
+
+@Suite("With nginx and its RTMP module on the other side", .enabled(if: Nginx.isInstalled), .serialized)
+struct NginxTests {
+    /// A port that was free a moment ago.
+    private func freePort(_ group: any EventLoopGroup) async throws -> Int {
+        let channel = try await ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).get()
+        let port = channel.localAddress?.port ?? 0
+        try await channel.close()
+        return port
+    }
+
+    private func configuration(directory: String, port: Int, target: Int) -> String {
+        """
+        daemon off; master_process off; worker_processes 1;
+        pid \(directory)/nginx.pid; error_log \(directory)/error.log info;
+        load_module \(Nginx.modulePath);
+        events { worker_connections 64; }
+        rtmp { access_log off; server { listen 127.0.0.1:\(port); application live {
+            live on; push rtmp://127.0.0.1:\(target)/live/sk_pushed;
+        } } }
+        """
+    }
+
+    @Test("nginx pushes a stream to the server, and our player plays one from nginx")
+    func pushAndPlay() async throws {
+        let relay = Relay()
+        let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await withServer(relay) { server, group in
+            let port = try await freePort(group)
+            let file = directory.appending(path: "nginx.conf")
+            try configuration(directory: directory.path, port: port, target: server.port)
+                .write(to: file, atomically: true, encoding: .utf8)
+            let nginx = try ChildProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
+            defer { nginx.stop() }
+            try await Task.sleep(for: .milliseconds(500))
+            let encoder = try ChildProcess(
+                "ffmpeg",
+                "-hide_banner",
+                "-loglevel",
+                "error",
+                "-re",
+                "-f",
+                "lavfi",
+                "-i",
+                "testsrc2=size=320x180:rate=25",
+                "-f",
+                "lavfi",
+                "-i",
+                "sine",
+                "-t",
+                "8",
+                "-c:v",
+                "libx264",
+                "-preset",
+                "veryfast",
+                "-g",
+                "25",
+                "-c:a",
+                "aac",
+                "-f",
+                "flv",
+                "rtmp://127.0.0.1:\(port)/live/source"
+            )
+            defer { encoder.stop() }
+            let pushed = await relay.packets.wait { $0.count(where: \.isVideo) > 40 }
+            #expect(relay.publishes.values.map(\.name) == ["sk_pushed"])
+            #expect(pushed.contains { $0.content == .videoConfiguration(.h264) })
+            #expect(pushed.contains { $0.content == .sound(.aac) })
+
+            let packets = Recorder<MediaPacket>()
+            let player = RTMPPlayer(
+                url: "rtmp://127.0.0.1:\(port)/live/source",
+                group: group,
+                onPacket: { packet, _ in packets.append(packet) },
+                onEnd: { _ in }
+            )
+            player.start()
+            let played = await packets.wait { $0.count(where: \.isVideo) > 20 }
+            player.stop()
+            #expect(played.contains { $0.content == .videoConfiguration(.h264) })
+            let known = Set(relay.packets.values.map { Array($0.body.readableBytesView) })
+            #expect(
+                played.filter(\.isVideo).dropLast(5).allSatisfy { known.contains(Array($0.body.readableBytesView)) }
+            )
+        }
+    }
+}
