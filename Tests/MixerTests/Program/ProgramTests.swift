@@ -114,7 +114,9 @@ import Testing
             #expect(isNear(shown.colours[1], .blue))
             // The burst itself takes 300 ms, and decoding begins with its oldest packet.
             guard length < 2000 || !(3000 + length..<3500 + length).contains(time) else { continue }
-            let isEmpty = time > 3400 + 2000 && time < 3000 + length
+            // The last picture that came through was shown at about 3300.
+            guard length < 3000 || !(5250..<5400).contains(time) else { continue }
+            let isEmpty = time >= 5400 && time < 3000 + length
             #expect(isNear(shown.colours[0], isEmpty ? ProgramColours.emptyTile : .red), "at \(time)")
         }
         let other = output.sound(from: 1000, to: Int(end) - 200)
