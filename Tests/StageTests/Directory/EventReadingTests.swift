@@ -148,7 +148,7 @@ struct EventReadingTests {
         let kept = try (0..<3).map { _ in try directory.subscribe(room: "show", after: nil) }
         let error = #expect(throws: StageError.self) { try directory.events(room: "show", after: nil) }
         #expect(error?.code == 53006)
-        kept.forEach { $0.cancel() }
+        for subscription in kept { subscription.cancel() }
         #expect(directory.readerCount == 0)
     }
 

@@ -100,6 +100,6 @@ struct ObservationTests {
         }
         #expect(records[0].all == records[1].all)
         #expect(directory.rooms().allSatisfy { $0.counts.participants == 0 })
-        observations.forEach { $0.cancel() }
+        for observation in observations { observation.cancel() }
     }
 }

@@ -43,6 +43,7 @@ struct RoomDirectoryTests {
         #expect(code { _ = try directory.create(RoomSettings(name: "show")) } == 53113)
         try directory.end(room: "show")
         #expect(code { try directory.end(room: "show") } == 53118)
+        clock.advance(by: .seconds(1))
         let second = try directory.create(RoomSettings(name: "show"))
         #expect(second.sid != first.sid)
         #expect(try directory.room("show").sid == second.sid)

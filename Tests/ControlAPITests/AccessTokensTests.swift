@@ -1,0 +1,159 @@
+import Foundation
+import JWTKit
+import Stage
+import Synchronization
+import Testing
+
+@testable import ControlAPI
+
+@Suite("Access tokens")
+struct AccessTokensTests {
+    private static let key = [UInt8](repeating: 1, count: 32)
+
+    private func tokens(now: Double = 1000, key: [UInt8] = key, kid: String = "k1") async -> AccessTokens {
+        await AccessTokens(signingKey: key, kid: kid, retired: [:]) { now }
+    }
+
+    private func code(_ token: String, at now: Double = 1000) async -> Int? {
+        do {
+            _ = try await tokens(now: now).verify(token)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    /// Signs any payload under any name, as somebody with the key could.
+    private func sign(
+        _ payload: String,
+        header: String = #"{"alg":"HS256","kid":"k1","typ":"JWT"}"#
+    ) async throws -> String {
+        let signer = HMACKey(from: Self.key)
+        let keys = await JWTKeyCollection().add(hmac: signer, digestAlgorithm: .sha256)
+        let parts = [header, payload].map { base64URL(Data($0.utf8)) }.joined(separator: ".")
+        let signature = try await keys.getKey().sign(Data(parts.utf8))
+        return parts + "." + base64URL(Data(signature))
+    }
+
+    private func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    private func payload(
+        _ footlight: String,
+        _ rest: String = #""sub":"ann","aud":"footlight","exp":2000,"nbf":900"#
+    ) -> String {
+        "{\(rest),\"footlight\":\(footlight)}"
+    }
+
+    @Test("What is minted is what is verified, for every role")
+    func roundTrip() async throws {
+        let tokens = await tokens()
+        let claims = [
+            AccessClaims(identity: "op", role: .operator, expiresAt: 1600),
+            AccessClaims(identity: "ann", role: .participant, room: "show", modes: [.sendAndReceive], expiresAt: 1600),
+            AccessClaims(
+                identity: "ben",
+                role: .participant,
+                room: "show",
+                modes: [.receiveOnly, .sendAndReceive],
+                administers: ["streaming"],
+                expiresAt: 1600
+            ),
+            AccessClaims(identity: "mix", role: .mixer, room: "show", epoch: 3, expiresAt: 1600),
+            AccessClaims(identity: "mon", role: .monitor, expiresAt: 1600),
+        ]
+        for claim in claims {
+            #expect(try await tokens.verify(tokens.mint(claim)) == claim)
+        }
+        let minted = try await tokens.mint(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 600)
+        let eve = AccessClaims(
+            identity: "eve",
+            role: .participant,
+            room: "show",
+            modes: [.receiveOnly],
+            expiresAt: 1600
+        )
+        #expect(try await tokens.verify(minted) == eve)
+        #expect(try await tokens.verify(tokens.mintOperator(expiresIn: 1)).role == .operator)
+    }
+
+    @Test(
+        "20101 what is no token",
+        arguments: ["", "abc", "a.b", "a.b.c", "..", "a.b.c.d", String(repeating: "x", count: 9000)]
+    )
+    func unreadable(text: String) async {
+        #expect(await code(text) == 20101)
+    }
+
+    @Test("20107 another key, another name, another algorithm, no signature, or a changed letter")
+    func signatures() async throws {
+        let good = try await sign(payload(#"{"role":"operator"}"#))
+        #expect(await code(good) == nil)
+        let other = try await tokens(key: [UInt8](repeating: 2, count: 32)).mintOperator(expiresIn: 100)
+        #expect(await code(other) == 20107)
+        #expect(try await code(tokens(kid: "k2").mintOperator(expiresIn: 100)) == 20107)
+        for header in [
+            #"{"alg":"none","kid":"k1"}"#, #"{"alg":"HS512","kid":"k1"}"#, #"{"alg":"RS256","kid":"k1"}"#,
+            #"{"alg":"HS256"}"#, #"{"alg":"HS256","kid":"../k1"}"#, #"{"alg":"HS256","kid":"k1","crit":["b64"]}"#,
+        ] {
+            #expect(try await code(sign(payload(#"{"role":"operator"}"#), header: header)) == 20107, "\(header)")
+        }
+        let parts = good.split(separator: ".")
+        let forged = base64URL(Data(payload(#"{"role":"operator","x":1}"#).utf8))
+        #expect(await code("\(parts[0]).\(forged).\(parts[2])") == 20107)
+    }
+
+    @Test("20104 out of its time, with half a minute for clocks that differ")
+    func times() async throws {
+        let token = try await sign(payload(#"{"role":"operator"}"#))
+        for (now, expected) in [(869.0, 20104), (870, nil), (2029, nil), (2031, 20104)] as [(Double, Int?)] {
+            #expect(await code(token, at: now) == expected, "at \(now)")
+        }
+    }
+
+    @Test("20101 and 20103 exp, nbf, sub and aud are required, and aud must be us")
+    func required() async throws {
+        let grants = #"{"role":"operator"}"#
+        for rest in [
+            #""sub":"a","aud":"footlight","nbf":900"#, #""sub":"a","aud":"footlight","exp":2000"#,
+            #""sub":"a","exp":2000,"nbf":900"#, #""aud":"footlight","exp":2000,"nbf":900"#,
+        ] {
+            #expect(try await code(sign(payload(grants, rest))) == 20101, "\(rest)")
+        }
+        #expect(try await code(sign(payload(grants, #""sub":"a","aud":"else","exp":2000,"nbf":900"#))) == 20103)
+        let list = #""sub":"a","aud":["else","footlight"],"exp":2000,"nbf":900"#
+        #expect(try await code(sign(payload(grants, list))) == nil)
+    }
+
+    @Test("20106 a token that contradicts itself, or grants something unknown, is refused whole")
+    func grants() async throws {
+        for grants in [
+            #"{"room":"show","mode":"RECV_ONLY","pub":{"sources":["camera"]}}"#,
+            #"{"room":"show","mode":"SIGNALLING_ONLY","pub":{"sources":["mic"]}}"#,
+            #"{"room":"show","mode":"EVERYTHING"}"#, #"{"room":"show"}"#, #"{"mode":"RECV_ONLY"}"#,
+            #"{"role":"root"}"#, #"{"role":"mixer"}"#, "{}",
+        ] {
+            #expect(try await code(sign(payload(grants))) == 20106, "\(grants)")
+        }
+        #expect(try await code(sign(payload(#"{"room":"show","mode":"RECV_ONLY","pub":{"sources":[]}}"#))) == nil)
+        let old = try await tokens().verify(try await sign(payload(#"{"room":"show","mode":"CONFERENCE"}"#)))
+        #expect(old.modes == [.sendAndReceive])
+    }
+
+    @Test("During a rotation the retired key still verifies, and no longer signs")
+    func rotation() async throws {
+        let old = try await tokens().mintOperator(expiresIn: 100)
+        let next = await AccessTokens(
+            signingKey: [UInt8](repeating: 9, count: 32),
+            kid: "k2",
+            retired: ["k1": Self.key]
+        ) {
+            1000
+        }
+        #expect(try await next.verify(old).role == .operator)
+        let new = try await next.mintOperator(expiresIn: 100)
+        #expect(await code(new) == 20107)
+        #expect(try await next.verify(new).role == .operator)
+    }
+}

@@ -1,0 +1,182 @@
+import ControlAPI
+import Foundation
+import GatewayModel
+import Hummingbird
+import Logging
+import NIOCore
+import Stage
+import Synchronization
+import Viewership
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The routes behind a real server on a free port of the loopback, with the real stage and real tokens.
+final class ControlServer: Sendable {
+    static let signingKey = [UInt8](repeating: 7, count: 32)
+
+    let directory: RoomDirectory
+    let tokens: AccessTokens
+    let livestreams = RecordingLivestreams()
+    let viewership = FixedViewership()
+    let isReady = Atomic<Bool>(true)
+    private let port = Mutex(0)
+    private let adminPort = Mutex(0)
+    private let session = URLSession(configuration: .ephemeral)
+    private let operatorToken: String
+
+    private init(settings: StageSettings) async throws {
+        directory = RoomDirectory(settings: settings, pepper: [1, 2, 3])
+        tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
+        operatorToken = try await tokens.mintOperator(expiresIn: 600)
+    }
+
+    /// Runs `body` against a server that is ended afterwards.
+    static func run(
+        settings: StageSettings = .init(),
+        _ body: @escaping @Sendable (ControlServer) async throws -> Void
+    ) async throws {
+        let server = try await ControlServer(settings: settings)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let (ports, found) = AsyncStream.makeStream(of: Void.self)
+            for isAdmin in [false, true] {
+                group.addTask {
+                    try await server.application(isAdmin: isAdmin) { found.yield() }.run()
+                }
+            }
+            var iterator = ports.makeAsyncIterator()
+            await iterator.next()
+            await iterator.next()
+            try await body(server)
+            group.cancelAll()
+        }
+    }
+
+    private func application(isAdmin: Bool, onBound: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
+        let routes = ControlRoutes(
+            directory: directory,
+            tokens: tokens,
+            livestreams: livestreams,
+            viewership: viewership,
+            addresses: { [self] in
+                PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
+            },
+            readiness: { [self] in isReady.load(ordering: .relaxed) },
+            metrics: { "footlight_rooms 1\n" }
+        )
+        var logger = Logger(label: "control")
+        logger.logLevel = .critical
+        return Application(
+            router: isAdmin ? routes.adminRouter() : routes.router(),
+            configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { [self] channel in
+                let bound = channel.localAddress?.port ?? 0
+                if isAdmin {
+                    adminPort.withLock { $0 = bound }
+                } else {
+                    port.withLock { $0 = bound }
+                }
+                onBound()
+            },
+            logger: logger
+        )
+    }
+
+    var boundPort: Int { port.withLock { $0 } }
+
+    // MARK: Asking
+
+    enum Bearer {
+        case `operator`
+        case token(String)
+        case nobody
+    }
+
+    struct Answer {
+        let status: Int
+        let data: Data
+        let headers: [String: String]
+
+        var text: String { String(decoding: data, as: UTF8.self) }
+
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            try WireJSON.decode(type, from: data)
+        }
+
+        var error: ErrorResource? { try? decode(ErrorAnswer.self).error }
+
+        /// The HTTP status and the code of a refusal, `404/53106`.
+        var refusal: String { "\(status)/\(error.map { String($0.code) } ?? "-")" }
+    }
+
+    func ask(
+        _ method: String,
+        _ path: String,
+        _ body: String? = nil,
+        as bearer: Bearer = .operator,
+        headers: [String: String] = [:],
+        admin: Bool = false
+    ) async throws -> Answer {
+        let (data, response) = try await session.data(
+            for: request(method, path, body, as: bearer, headers: headers, admin: admin)
+        )
+        let http = response as? HTTPURLResponse
+        var fields: [String: String] = [:]
+        for (name, value) in http?.allHeaderFields ?? [:] {
+            fields["\(name)".lowercased()] = "\(value)"
+        }
+        return Answer(status: http?.statusCode ?? 0, data: data, headers: fields)
+    }
+
+    private func request(
+        _ method: String,
+        _ path: String,
+        _ body: String?,
+        as bearer: Bearer,
+        headers: [String: String],
+        admin: Bool
+    ) throws -> URLRequest {
+        let port = admin ? adminPort.withLock { $0 } : port.withLock { $0 }
+        guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { throw URLError(.badURL) }
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.httpBody = body.map { Data($0.utf8) }
+        request.timeoutInterval = 10
+        switch bearer {
+        case .operator: request.setValue("Bearer \(operatorToken)", forHTTPHeaderField: "Authorization")
+        case .token(let token): request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        case .nobody: break
+        }
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    /// The events of a room as a client reads them.
+    func events(
+        _ path: String,
+        as bearer: Bearer = .operator,
+        headers: [String: String] = [:]
+    ) throws -> EventClient {
+        EventClient(try request("GET", path, nil, as: bearer, headers: headers, admin: false))
+    }
+
+    @discardableResult
+    func makeRoom(_ name: String = "show", _ more: String = "") async throws -> RoomResource {
+        try await ask("POST", "/v1/rooms", #"{"unique_name":"\#(name)"\#(more)}"#).decode(RoomResource.self)
+    }
+
+    func join(
+        _ room: String,
+        _ identity: String,
+        _ mode: String = "SEND_AND_RECV",
+        as bearer: Bearer = .operator
+    ) async throws -> Answer {
+        try await ask(
+            "POST",
+            "/v1/rooms/\(room)/participants",
+            #"{"identity":"\#(identity)","mode":"\#(mode)"}"#,
+            as: bearer
+        )
+    }
+}

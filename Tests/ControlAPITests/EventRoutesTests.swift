@@ -1,0 +1,157 @@
+import ControlAPI
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@Suite("Events by HTTP")
+struct EventRoutesTests {
+    private static let path = "/v1/rooms/show/events"
+
+    @Test("A stream tells when to come back, gives a snapshot, then what happens, then ends with the room")
+    func snapshotFirst() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            let client = try server.events(Self.path)
+            var events = client.events.makeAsyncIterator()
+            #expect(await events.next()?.retry == "2000")
+            let snapshot = try #require(await events.next())
+            #expect(snapshot.name == "room.snapshot" && snapshot.id == "3")
+            let data = try #require(snapshot.data)
+            #expect(data.type == "room.snapshot" && data.rev == 3)
+            #expect(data.room?.uniqueName == "show" && data.room?.program.width == 1280)
+            #expect(data.participants?.map(\.identity) == ["ann"])
+            #expect(data.tiles?.count == 1 && data.layout?.tiles == data.tiles)
+
+            _ = try await server.join("show", "ben")
+            let joined = try #require(await events.next())
+            #expect(joined.name == "participant.joined" && joined.id == "4")
+            #expect(joined.data?.participant?.identity == "ben")
+            let layout = try #require(await events.next())
+            #expect(layout.name == "layout.changed" && layout.id == "5")
+            #expect(layout.data?.tiles?.map(\.label) == ["ann", "ben"])
+
+            try server.directory.end(room: "show")
+            #expect(await events.next()?.name == "room.ended")
+            #expect(await events.next() == nil, "the stream ends")
+            client.close()
+        }
+    }
+
+    @Test("A client that comes back with Last-Event-ID gets what it missed, by header or by query")
+    func replay() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            for identity in ["ann", "ben"] { _ = try await server.join("show", identity, "RECV_ONLY") }
+            for client in [
+                try server.events(Self.path, headers: ["Last-Event-ID": "2"]),
+                try server.events(Self.path + "?last_event_id=2"),
+            ] {
+                var events = client.events.makeAsyncIterator()
+                _ = await events.next()
+                let missed = try #require(await events.next())
+                #expect(missed.name == "participant.joined" && missed.id == "3")
+                #expect(missed.data?.participant?.identity == "ben")
+                client.close()
+            }
+            let odd = try server.events(Self.path, headers: ["Last-Event-ID": "yesterday"])
+            var events = odd.events.makeAsyncIterator()
+            _ = await events.next()
+            #expect(await events.next()?.name == "room.snapshot")
+            odd.close()
+        }
+    }
+
+    @Test("A quiet stream carries heartbeats")
+    func heartbeat() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let client = try server.events(Self.path)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            server.directory.beat()
+            let beat = try #require(await events.next())
+            #expect(beat.name == "heartbeat" && beat.id == "1" && beat.data?.type == "heartbeat")
+            client.close()
+        }
+    }
+
+    @Test("A client that goes away leaves no reader behind, though the room is quiet")
+    func goneClient() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let client = try server.events(Self.path)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            #expect(server.directory.readerCount == 1)
+            client.close()
+            let isGone = try await eventually(within: .seconds(5)) { server.directory.readerCount == 0 }
+            #expect(isGone)
+        }
+    }
+
+    @Test("T17 the older session of an identity is told with 53205, and its stream ends")
+    func duplicateIdentity() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let bearer = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 60)
+            )
+            let joined = try await server.join("show", "ann", as: bearer).decode(JoinAnswer.self)
+            let client = try server.events(Self.path + "?participant=\(joined.participant.sid)", as: bearer)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            _ = try await server.join("show", "ann", as: bearer)
+            let left = try #require(await events.next())
+            #expect(left.name == "participant.left" && left.data?.reason == "duplicate_identity")
+            let last = try #require(await events.next())
+            #expect(last.name == "session.disconnected" && last.data?.error?.code == 53205)
+            #expect(await events.next() == nil)
+            client.close()
+        }
+    }
+
+    @Test("A client that reads nothing is cut off with a last word, and the room goes on")
+    func slowReader() async throws {
+        try await ControlServer.run(settings: StageSettings(waitingEvents: 50)) { (server) async throws in
+            try await server.makeRoom()
+            let socket = try SilentClient(
+                port: server.boundPort,
+                path: Self.path,
+                token: try await server.tokens.mintOperator(expiresIn: 60)
+            )
+            let hasReader = try await eventually(within: .seconds(5)) { server.directory.readerCount == 1 }
+            #expect(hasReader)
+            // More than the sockets hold; every change of the outputs is one event of about 64 KiB.
+            let text = String(repeating: "x", count: 64 * 1024)
+            var sent = 0
+            while server.directory.readerCount == 1, sent < 2000 {
+                server.directory.outputChanged(
+                    room: "show",
+                    OutputStatus(name: "a", url: text, maskedStreamKey: "****", state: .connected)
+                )
+                sent += 1
+            }
+            #expect(server.directory.readerCount == 0, "cut off after \(sent) events")
+            #expect(try await server.ask("GET", "/v1/rooms/show").status == 200)
+            let heard = try socket.readToEnd()
+            #expect(heard.contains("event: session.disconnected"))
+            #expect(heard.contains("\"code\":53001"))
+        }
+    }
+
+    @Test("Streams of unknown rooms and strangers are refused in the usual shape")
+    func refusals() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            #expect(try await server.ask("GET", "/v1/rooms/none/events").refusal == "404/53106")
+            #expect(try await server.ask("GET", Self.path + "?participant=zoe").refusal == "404/53204")
+            try server.directory.end(room: "show")
+            #expect(try await server.ask("GET", Self.path).refusal == "404/53106")
+        }
+    }
+}

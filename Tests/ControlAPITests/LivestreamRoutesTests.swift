@@ -1,0 +1,80 @@
+import GatewayModel
+import Stage
+import Testing
+
+@Suite("Livestreams by HTTP")
+struct LivestreamRoutesTests {
+    private static let path = "/v1/rooms/show/livestream"
+
+    @Test("Outputs are started, added, removed and stopped, and no answer shows a key")
+    func life() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let started = try await server.ask(
+                "POST",
+                "\(Self.path)/start",
+                #"{"outputs":[{"name":"yt","url":"rtmp://a.example/live","stream_key":"topsecret1"},"#
+                    + #"{"url":"rtmp://b.example/live","stream_key":"topsecret2"}],"quality":"720p","fps":30,"#
+                    + #""video_bitrate":3000,"audio_bitrate":128}"#
+            )
+            #expect(started.status == 202)
+            #expect(try started.decode(LivestreamResource.self).outputs.map(\.name) == ["yt", "output-1"])
+            #expect(server.livestreams.targets("show").map(\.streamKey) == ["topsecret1", "topsecret2"])
+
+            let one = #"{"url":"rtmp://c.example/live","stream_key":"topsecret3"}"#
+            let added = try await server.ask("POST", "\(Self.path)/outputs", one)
+            #expect(added.status == 202)
+            #expect(try added.decode(LivestreamResource.self).outputs.map(\.name) == ["yt", "output-1", "output-2"])
+            let several = try await server.ask("POST", "\(Self.path)/outputs", #"{"outputs":[\#(one)]}"#)
+            #expect(try several.decode(LivestreamResource.self).outputs.count == 4)
+
+            let egress = try await server.ask("GET", "/v1/rooms/show/egress")
+            #expect(try egress.decode(EgressResource.self).broadcasting)
+            for answer in [started, added, several, egress] {
+                #expect(!answer.text.contains("topsecret"))
+                #expect(answer.text.contains("****ret1"))
+            }
+            for name in ["yt", "output-1", "output-2"] {
+                #expect(try await server.ask("DELETE", "\(Self.path)/outputs/\(name)").status == 200)
+            }
+            #expect(try await server.ask("DELETE", "\(Self.path)/outputs/output-3").refusal == "409/4015")
+            #expect(try await server.ask("POST", "\(Self.path)/stop").status == 202)
+            let after = try await server.ask("GET", "/v1/rooms/show/egress").decode(EgressResource.self)
+            #expect(!after.broadcasting && after.livestream.state == "LIVESTREAM_STOPPED")
+        }
+    }
+
+    @Test("Every fault has its code")
+    func faults() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let output = #"{"name":"a","url":"rtmp://a.example/live","stream_key":"k"}"#
+            for (body, refusal) in [
+                ("", "400/53004"),
+                (#"{"outputs":[]}"#, "400/4015"),
+                (#"{"outputs":[{"url":"rtmp://a"}]}"#, "400/53004"),
+                (#"{"outputs":[\#(output),\#(output)]}"#, "400/4015"),
+                (#"{"outputs":[{"name":"a b","url":"u","stream_key":"k"}]}"#, "400/4015"),
+                (#"{"outputs":[\#(output)],"quality":"8k"}"#, "400/3073"),
+                (#"{"outputs":[\#(output)],"quality":"1080p"}"#, "400/3073"),
+                (#"{"outputs":[\#(output)],"width":1279}"#, "400/3073"),
+                (#"{"outputs":[\#(output)],"video_bitrate":10001}"#, "400/3073"),
+                (#"{"outputs":[\#(output)],"audio_bitrate":9}"#, "400/3073"),
+                (#"{"outputs":[\#(output)],"fps":25}"#, "400/3073"),
+                (#"{"outputs":[\#(output)],"fps":0}"#, "400/3073"),
+            ] {
+                #expect(try await server.ask("POST", "\(Self.path)/start", body).refusal == refusal, "\(body)")
+            }
+            #expect(server.livestreams.targets("show").isEmpty)
+            #expect(try await server.ask("POST", "\(Self.path)/stop").refusal == "409/4014")
+            #expect(try await server.ask("POST", "\(Self.path)/outputs", output).refusal == "409/4014")
+            #expect(try await server.ask("DELETE", "\(Self.path)/outputs/a").refusal == "409/4014")
+            #expect(try await server.ask("POST", "\(Self.path)/start", #"{"outputs":[\#(output)]}"#).status == 202)
+            #expect(
+                try await server.ask("POST", "\(Self.path)/start", #"{"outputs":[\#(output)]}"#).refusal == "409/3054"
+            )
+            #expect(try await server.ask("POST", "\(Self.path)/outputs", output).refusal == "400/4015")
+            #expect(try await server.ask("POST", "/v1/rooms/none/livestream/stop").refusal == "404/53106")
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import GatewayModel
+import Stage
+import Synchronization
+import Testing
+
+@Suite("Rooms by HTTP")
+struct RoomRoutesTests {
+    @Test("A room is made, read, listed and ended")
+    func life() async throws {
+        try await ControlServer.run { (server) async throws in
+            let made = try await server.ask(
+                "POST",
+                "/v1/rooms",
+                #"{"unique_name":"show","max_hosts":4,"program":{"width":640,"height":360,"fps":29.97,"preset":"faster"}}"#
+            )
+            #expect(made.status == 201)
+            #expect(made.headers["content-type"] == "application/json; charset=utf-8")
+            let room = try made.decode(RoomResource.self)
+            #expect(room.uniqueName == "show" && room.status == "in-progress" && room.maxHosts == 4)
+            #expect(room.program.width == 640 && room.program.fps == Rate("29.97") && room.program.preset == "faster")
+            #expect(room.program.videoBitrate == 3000 && room.program.jitterTarget == 300)
+            #expect(room.endTime == nil)
+            #expect(
+                room.counts == CountsResource(hosts: 0, audience: 0, anonymous: 0, signallingOnly: 0, participants: 0)
+            )
+
+            for reference in ["show", room.sid] {
+                let read = try await server.ask("GET", "/v1/rooms/\(reference)").decode(RoomResource.self)
+                #expect(read.sid == room.sid)
+            }
+            #expect(try await server.ask("GET", "/v1/rooms").decode(RoomList.self).rooms.map(\.sid) == [room.sid])
+
+            let ended = try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#)
+            #expect(ended.status == 200)
+            let last = try ended.decode(RoomResource.self)
+            #expect(last.status == "completed" && last.endTime != nil)
+            #expect(try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#).refusal == "410/53118")
+            let open = try await server.ask("GET", "/v1/rooms?status=in-progress").decode(RoomList.self)
+            #expect(open.rooms.isEmpty)
+            let closed = try await server.ask("GET", "/v1/rooms?status=completed").decode(RoomList.self)
+            #expect(closed.rooms.count == 1)
+            #expect(try await server.ask("GET", "/v1/rooms?status=odd").refusal == "400/3073")
+            #expect(try await server.ask("GET", "/v1/rooms/show/layout").refusal == "404/53106")
+        }
+    }
+
+    @Test("Addresses name the host by which the client came, if that is a name")
+    func addresses() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let plain = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(plain.playback.hlsURL.hasPrefix("http://127.0.0.1:"))
+            #expect(plain.playback.hlsURL.hasSuffix("/live/show/index.m3u8"))
+            #expect(plain.playback.rtmpURL == "rtmp://127.0.0.1:1935/live/show")
+            #expect(plain.playback.flvURL.hasSuffix("/live/show.flv"))
+            #expect(plain.links["layout"]?.hasSuffix("/v1/rooms/show/layout") ?? false)
+        }
+    }
+
+    @Test("Every fault in a request to make a room has its code and names the field")
+    func faults() async throws {
+        try await ControlServer.run(settings: StageSettings(maximumRooms: 1)) { (server) async throws in
+            for (body, refusal, words) in [
+                ("", "400/53004", "not JSON"),
+                ("{", "400/53004", "not JSON"),
+                ("{}", "400/53004", "unique_name is missing"),
+                (#"{"unique_name":7}"#, "400/53004", "unique_name must be text"),
+                (#"{"unique_name":"a","max_hosts":"many"}"#, "400/53004", "max_hosts must be a whole number"),
+                (#"{"unique_name":"a","program":{"width":"x"}}"#, "400/53004", "program.width"),
+                (#"{"unique_name":""}"#, "400/53100", "invalid"),
+                (#"{"unique_name":"\#(String(repeating: "a", count: 65))"}"#, "400/53101", "long"),
+                (#"{"unique_name":"a b"}"#, "400/53102", "characters"),
+                (#"{"unique_name":"a","max_participants":0}"#, "400/53107", "range"),
+                (#"{"unique_name":"a","max_hosts":0}"#, "400/3073", "max_hosts"),
+                (#"{"unique_name":"a","layout":{"type":"SPOTLIGHT"}}"#, "400/3073", "layout.type"),
+                (#"{"unique_name":"a","program":{"width":641}}"#, "400/3073", "program.width must be even"),
+                (#"{"unique_name":"a","program":{"fps":61}}"#, "400/3073", "program.fps"),
+                (#"{"unique_name":"a","program":{"video_bitrate":9}}"#, "400/3073", "program.video_bitrate"),
+            ] {
+                let answer = try await server.ask("POST", "/v1/rooms", body)
+                #expect(answer.refusal == refusal, "\(body)")
+                #expect(answer.error?.message.contains(words) ?? false, "\(answer.text) has \(words)")
+                #expect(answer.error?.moreInfo == "/docs/errors/\(answer.error?.code ?? 0)")
+            }
+            try await server.makeRoom("a")
+            #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"a"}"#).refusal == "409/53113")
+            let busy = try await server.ask("POST", "/v1/rooms", #"{"unique_name":"b"}"#)
+            #expect(busy.refusal == "503/53006")
+            #expect(busy.error?.retryable == true)
+            #expect(busy.headers["retry-after"] == busy.error?.retryAfter.map { String($0) })
+        }
+    }
+
+    @Test("A body over 64 KiB is refused, one just below is read")
+    func largeBodies() async throws {
+        try await ControlServer.run { (server) async throws in
+            let padding = String(repeating: " ", count: 64 * 1024 - 30)
+            #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"a"}"# + padding).status == 201)
+            let large = try await server.ask("POST", "/v1/rooms", #"{"unique_name":"b"}"# + padding + padding)
+            #expect(large.refusal == "413/53004")
+        }
+    }
+
+    @Test("What is no route is refused in the same shape")
+    func unknownRoutes() async throws {
+        try await ControlServer.run { (server) async throws in
+            for (method, path) in [
+                ("GET", "/v1/nothing"), ("DELETE", "/v1/rooms"), ("GET", "/"), ("PUT", "/v1/rooms/x"),
+            ] {
+                #expect(try await server.ask(method, path).refusal == "404/404", "\(method) \(path)")
+            }
+            #expect(try await server.ask("GET", "/v1/rooms/none").refusal == "404/53106")
+            #expect(try await server.ask("GET", "/v1/rooms/%2E%2E").refusal == "404/53106")
+        }
+    }
+
+    @Test("Health, readiness and metrics are answered without a token, metrics only on the admin port")
+    func health() async throws {
+        try await ControlServer.run { (server) async throws in
+            #expect(try await server.ask("GET", "/livez", as: .nobody).status == 200)
+            #expect(try await server.ask("GET", "/readyz", as: .nobody).status == 200)
+            #expect(try await server.ask("GET", "/metrics").refusal == "404/404")
+            let metrics = try await server.ask("GET", "/metrics", as: .nobody, admin: true)
+            #expect(metrics.text == "footlight_rooms 1\n")
+            #expect(metrics.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") ?? false)
+            server.isReady.store(false, ordering: .relaxed)
+            #expect(try await server.ask("GET", "/readyz", as: .nobody).status == 503)
+            #expect(try await server.ask("GET", "/readyz", as: .nobody, admin: true).status == 503)
+            #expect(try await server.ask("GET", "/livez", as: .nobody, admin: true).status == 200)
+        }
+    }
+}
