@@ -19,6 +19,7 @@ public struct CongestionQueue: Sendable {
         /// Bytes of packet bodies that the queue never exceeds.
         public var bytes: Int
 
+        /// Limits that suit a live push; the parameters are the properties.
         public init(disposable: Int64 = 700, pictures: Int64 = 900, sound: Int64 = 5000, bytes: Int = 8 << 20) {
             self.disposable = disposable
             self.pictures = pictures
@@ -29,19 +30,27 @@ public struct CongestionQueue: Sendable {
 
     /// How many packets were given up, by kind.
     public struct Drops: Sendable, Equatable {
+        /// Pictures no other picture refers to.
         public var disposablePictures: UInt64 = 0
+        /// Pictures others refer to.
         public var pictures: UInt64 = 0
+        /// Pictures a decoder could have started with.
         public var keyPictures: UInt64 = 0
+        /// Coded audio frames.
         public var sounds: UInt64 = 0
         /// Configuration that a newer one of its kind replaced while both waited.
         public var configurations: UInt64 = 0
 
+        /// All of them.
         public var total: UInt64 { disposablePictures + pictures + keyPictures + sounds + configurations }
 
+        /// Nothing dropped yet.
         public init() {}
     }
 
+    /// When what is dropped.
     public let limits: Limits
+    /// What was given up since the queue was made.
     public private(set) var dropped = Drops()
     /// Bytes of all waiting packet bodies.
     public private(set) var bytes = 0
@@ -50,12 +59,15 @@ public struct CongestionQueue: Sendable {
 
     private var packets = CircularBuffer<MediaPacket>()
 
+    /// An empty queue.
     public init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
+    /// Packets that wait.
     public var count: Int { packets.count }
 
+    /// Nothing waits.
     public var isEmpty: Bool { packets.isEmpty }
 
     /// The packet that `popFirst` gives next.
@@ -137,7 +149,8 @@ public struct CongestionQueue: Sendable {
         let end = next ?? packets.endIndex
         var kept = CircularBuffer<MediaPacket>(initialCapacity: packets.count)
         for index in packets.indices {
-            if index < end, packets[index].isPicture { count(dropOf: packets[index]) } else { kept.append(packets[index]) }
+            let packet = packets[index]
+            if index < end, packet.isPicture { count(dropOf: packet) } else { kept.append(packet) }
         }
         replace(with: kept)
         if next == nil { isWaitingForKeyPicture = true }

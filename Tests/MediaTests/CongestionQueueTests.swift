@@ -95,7 +95,8 @@ struct CongestionQueueTests {
 
     @Test("bytes are a hard limit: the oldest groups of pictures go whole")
     func bytes() {
-        var queue = CongestionQueue(limits: .init(disposable: 100_000, pictures: 100_000, sound: 100_000, bytes: 10_000))
+        let late: Int64 = 100_000
+        var queue = CongestionQueue(limits: .init(disposable: late, pictures: late, sound: late, bytes: 10_000))
         for group in Int64(0)..<10 {
             queue.append(Self.key(group * 100, bytes: 1000))
             for index in Int64(1)...9 { queue.append(Self.picture(group * 100 + index * 10, bytes: 300)) }

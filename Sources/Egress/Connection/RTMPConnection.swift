@@ -26,7 +26,9 @@ final class RTMPConnection {
     private var isOpen = true
     private var reader = ServerMessageReader()
     /// What goes on, for the words of an error.
-    private var step = "publish"
+    private var step = "the handshake"
+    /// The target was asked to take the stream: if it hangs up now, that is its answer.
+    private(set) var hasOffered = false
 
     private static let headroom = Int(RTMP_MAX_HEADER_SIZE)
     private static let chunkSize: Int32 = 64 << 10
@@ -95,6 +97,8 @@ final class RTMPConnection {
             throw PushError(.closed, "the target made no stream for us")
         }
         rtmp.pointee.m_stream_id = id
+        step = "publish"
+        hasOffered = true
         try command("publish", transaction: 5, arguments: [streamKey, "live"])
         while try !nextStatus().isPublishStart {}
         try setChunkSize()

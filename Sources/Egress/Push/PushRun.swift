@@ -60,7 +60,7 @@ struct PushRun {
             do throws(PushError) {
                 do throws(PushError) {
                     try connection.open(address: core.address, deadline: deadline) { core.isStopping }
-                } catch where error.code == .closed && error.message.contains("publish") {
+                } catch where error.code == .closed && connection.hasOffered {
                     throw PushError(.refused, "the target hung up when the stream was offered")
                 }
                 var stream = PushStream(core: core, connection: connection)

@@ -43,6 +43,8 @@ struct RealServerTests {
         #expect(fixture.push.status.droppedFrames == 0)
         let pushed = sample.packets.reduce(0) { $0 + $1.body.readableBytes }
         #expect(Int(fixture.push.status.bytesSent) > pushed)
+        let bitrate = Double(pushed) * 8 / 6_000_000
+        print("push: \(fixture.push.cpuSeconds * 1000 / 6) CPU-ms a second at \(bitrate) Mb/s")
         print("slowest receive: \(broadcast.slowestReceive * 1000) ms")
         #expect(broadcast.slowestReceive < 0.1)
     }
