@@ -121,7 +121,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ] + nioProducts("NIOCore", "NIOPosix"),
+            ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
             swiftSettings: strict
         ),
         .executableTarget(

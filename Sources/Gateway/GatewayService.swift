@@ -99,19 +99,23 @@ public struct GatewayService: Sendable {
             log("admin", port: port)
             ports.set(\.admin, port)
         }
+        // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
         let services: [any Service] = [
             Counting(viewership: pipeline.viewership),
             StageUpkeep(stage: pipeline.stage),
+            admin,
+            http,
             pipeline.mixers,
             Draining(pipeline: pipeline, servers: [rtmp, rtmps].compactMap { $0 }, health: health),
-            http,
-            admin,
         ]
-        try await ServiceGroup(
-            services: services,
+        var group = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
-        ).run()
+        )
+        group.maximumGracefulShutdownDuration = .seconds(20)
+        group.maximumCancellationDuration = .seconds(5)
+        try await ServiceGroup(configuration: group).run()
     }
 
     private func listen(

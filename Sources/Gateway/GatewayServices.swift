@@ -47,6 +47,7 @@ struct Draining: Service {
         pipeline.stage.drain()
         pipeline.livestreams.shutdown()
         for feed in pipeline.feeds.all { feed.end(.shutdown) }
+        pipeline.stage.endReaders()
         for server in servers { await server.shutdown() }
     }
 }

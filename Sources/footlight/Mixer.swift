@@ -3,7 +3,8 @@ import Gateway
 
 struct Mixer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Mix one room's program; started by the gateway, which hands the token over in FOOTLIGHT_MIXER_TOKEN.",
+        abstract:
+            "Mix one room's program; started by the gateway, which hands the token over in FOOTLIGHT_MIXER_TOKEN.",
         shouldDisplay: false
     )
 

@@ -105,7 +105,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private func preflight(context: ChannelHandlerContext) {
         var response = HTTPResponse(status: .noContent, headerFields: MediaResponse.crossOrigin)
         response.headerFields[.accessControlAllowMethods] = "GET, HEAD, OPTIONS"
-        response.headerFields[.accessControlAllowHeaders] = "Range, CMCD-Request, CMCD-Session, CMCD-Object, CMCD-Status"
+        response.headerFields[.accessControlAllowHeaders] =
+            "Range, CMCD-Request, CMCD-Session, CMCD-Object, CMCD-Status"
         response.headerFields[.accessControlMaxAge] = "86400"
         send(response, [], closing: false, context: context)
     }
@@ -140,7 +141,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     public func handlerAdded(context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) { _ in
+        idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
+            _ in
             let (handler, context) = bound.value
             handler.closeIfIdle(context: context)
         }

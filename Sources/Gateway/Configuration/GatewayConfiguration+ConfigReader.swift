@@ -79,8 +79,10 @@ private struct SettingReader {
     }
 
     func int(_ key: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let number = reader.int(forKey: configKey(key)) else {
-            try refuseText(key, wanted: "a whole number")
+        // A file gives numbers, the command line and the environment give text.
+        let text = reader.string(forKey: configKey(key))
+        guard let number = reader.int(forKey: configKey(key)) ?? text.flatMap({ Int($0) }) else {
+            try refuse(text, key, wanted: "a whole number")
             return nil
         }
         guard range.contains(number) else {
@@ -94,12 +96,14 @@ private struct SettingReader {
 
     func bool(_ key: String) throws -> Bool? {
         if let value = reader.bool(forKey: configKey(key)) { return value }
-        try refuseText(key, wanted: "true or false")
+        let text = reader.string(forKey: configKey(key))
+        if let value = text.flatMap({ Bool($0.lowercased()) }) { return value }
+        try refuse(text, key, wanted: "true or false")
         return nil
     }
 
-    private func refuseText(_ key: String, wanted: String) throws {
-        guard let text = reader.string(forKey: configKey(key)) else { return }
+    private func refuse(_ text: String?, _ key: String, wanted: String) throws {
+        guard let text else { return }
         throw ConfigurationError(key: key, problem: "is \"\(text)\"; \(wanted) is needed")
     }
 

@@ -55,7 +55,9 @@ struct GatewayMetrics: Sendable {
         }
         return [
             family("footlight_fanout_bytes_total", "Bytes handed to RTMP and HTTP-FLV viewers.") { Double($0.bytes) },
-            family("footlight_fanout_skips_total", "Slow viewers moved on to a later key picture.") { Double($0.skips) },
+            family("footlight_fanout_skips_total", "Slow viewers moved on to a later key picture.") {
+                Double($0.skips)
+            },
             family("footlight_fanout_closed_slow_total", "Viewers closed because they took nothing.") {
                 Double($0.closedSlow)
             },
@@ -102,7 +104,9 @@ struct GatewayMetrics: Sendable {
             name: "footlight_mixer_restarts_total",
             kind: .counter,
             help: "Mixer processes started again after they died.",
-            samples: supervisor.restartCounts.sorted { $0.key < $1.key }.map { .init(room: $0.key, value: Double($0.value)) }
+            samples: supervisor.restartCounts.sorted { $0.key < $1.key }.map {
+                .init(room: $0.key, value: Double($0.value))
+            }
         )
     }
 }

@@ -12,7 +12,8 @@ enum PrometheusText {
             for sample in family.samples {
                 text += family.name
                 if !sample.labels.isEmpty {
-                    text += "{" + sample.labels.map { "\($0.name)=\"\(escape($0.value))\"" }.joined(separator: ",") + "}"
+                    text +=
+                        "{" + sample.labels.map { "\($0.name)=\"\(escape($0.value))\"" }.joined(separator: ",") + "}"
                 }
                 text += " \(number(sample.value))\n"
             }

@@ -31,7 +31,10 @@ public struct RoomMixer: Sendable {
     /// - Throws: `ConfigurationError` when there is no token.
     public init(room: String, host: String, rtmpPort: Int, httpPort: Int, epoch: UInt64) throws {
         guard let token = ProcessInfo.processInfo.environment[Self.tokenVariable] else {
-            throw ConfigurationError(key: Self.tokenVariable, problem: "is not set; the gateway starts mixers by itself")
+            throw ConfigurationError(
+                key: Self.tokenVariable,
+                problem: "is not set; the gateway starts mixers by itself"
+            )
         }
         self.room = room
         self.host = host
@@ -55,9 +58,9 @@ public struct RoomMixer: Sendable {
         var show: MixedShow?
         var failures = 0
         while !followed.isEnded {
-            let events = RoomEvents.open(try eventsURL, token: token, silence: 15)
+            let stream = RoomEvents.open(events, group: group)
             do {
-                for try await event in events.events {
+                for try await event in stream.events {
                     failures = 0
                     followed.apply(event)
                     if followed.isEnded { break }
@@ -79,13 +82,8 @@ public struct RoomMixer: Sendable {
         try await group.shutdownGracefully()
     }
 
-    private var eventsURL: URL {
-        get throws {
-            guard let url = URL(string: "http://\(host):\(httpPort)/v1/rooms/\(room)/events") else {
-                throw ConfigurationError(key: "room", problem: "is no room name")
-            }
-            return url
-        }
+    private var events: RoomEvents.Source {
+        RoomEvents.Source(host: host, port: httpPort, path: "/v1/rooms/\(room)/events", token: token)
     }
 
     private func push() throws -> RTMPPush {
@@ -97,7 +95,10 @@ public struct RoomMixer: Sendable {
             ),
             policy: TargetPolicy(allowsPrivateAddresses: true)
         ) { [logger] status in
-            logger.info("program push", metadata: ["state": "\(status.state)", "error": "\(status.lastError ?? "none")"])
+            logger.info(
+                "program push",
+                metadata: ["state": "\(status.state)", "error": "\(status.lastError ?? "none")"]
+            )
         }
     }
 

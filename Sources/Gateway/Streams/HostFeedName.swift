@@ -21,7 +21,11 @@ struct HostFeedName: Equatable {
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 || (parts.count == 4 && parts[3] == "screen"), parts[1] == "host" else { return nil }
-        self.init(room: String(parts[0]), participantSID: String(parts[2]), source: parts.count == 4 ? .screen : .camera)
+        self.init(
+            room: String(parts[0]),
+            participantSID: String(parts[2]),
+            source: parts.count == 4 ? .screen : .camera
+        )
     }
 
     var text: String {

@@ -38,7 +38,10 @@ final class ProgramDoor: Sendable {
             return (true, present?.connection)
         }
         guard outcome.isAccepted else {
-            logger.notice("program refused: a newer mixer is at work", metadata: ["room": "\(room)", "epoch": "\(epoch)"])
+            logger.notice(
+                "program refused: a newer mixer is at work",
+                metadata: ["room": "\(room)", "epoch": "\(epoch)"]
+            )
             return .refuse(.publishDenied("a newer mixer publishes this program"), after: .zero)
         }
         if let old = outcome.old {

@@ -118,7 +118,8 @@ struct HostMedia {
         lengthSize: Int,
         now: MonotonicTime
     ) -> MediaPacket? {
-        guard lengthSize == 4, NALUnits.isAnnexB(payload), case .picture(_, let isKey, let isDisposable) = packet.content
+        guard lengthSize == 4, NALUnits.isAnnexB(payload),
+            case .picture(_, let isKey, let isDisposable) = packet.content
         else {
             damagedPictures += 1
             return nil
