@@ -74,7 +74,11 @@ let package = Package(
         .target(name: "HLS", dependencies: ["Media"] + nioProducts("NIOCore"), swiftSettings: strict),
 
         // The program.
-        .target(name: "Codecs", dependencies: ["Media", "CFFmpeg", "CYUV"], swiftSettings: optimised),
+        .target(
+            name: "Codecs",
+            dependencies: ["Media", "CFFmpeg", "CYUV"] + nioProducts("NIOCore"),
+            swiftSettings: optimised
+        ),
         .target(name: "Mixer", dependencies: ["Media", "Stage", "Codecs"], swiftSettings: optimised),
         .target(name: "Egress", dependencies: ["Media", "Stage", "CRTMP"], swiftSettings: strict),
 
@@ -130,6 +134,67 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "FootlightTesting", dependencies: ["Media", "Stage"] + nioProducts("NIOCore"), swiftSettings: strict),
+
+        // One test target per target, and one that holds the table of who may import whom.
+        .tests(of: "Media", "NIOCore"),
+        .tests(of: "Stage", "FootlightTesting", "Media"),
+        .tests(of: "RTMP", "Media", "FootlightTesting", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
+        .tests(of: "HLS", "Media", "NIOCore"),
+        .tests(of: "Codecs", "Media", "NIOCore"),
+        .tests(of: "Mixer", "Media", "Stage", "Codecs", "FootlightTesting", "NIOCore"),
+        .tests(of: "Egress", "Media", "Stage", "FootlightTesting", "NIOCore"),
+        .tests(of: "Ingest", "Media", "Stage", "RTMP", "FootlightTesting", "Logging", "NIOCore", "NIOPosix"),
+        .tests(
+            of: "FanOut",
+            "Media",
+            "Stage",
+            "RTMP",
+            "HLS",
+            "FootlightTesting",
+            "HTTPTypes",
+            "NIOHTTPTypes",
+            "NIOHTTPTypesHTTP1",
+            "NIOCore",
+            "NIOPosix",
+            "NIOEmbedded",
+            "NIOHTTP1"
+        ),
+        .tests(of: "Viewership", "Media", "Stage"),
+        .tests(of: "GatewayModel"),
+        .tests(
+            of: "ControlAPI",
+            "Stage",
+            "Media",
+            "Viewership",
+            "GatewayModel",
+            "FootlightTesting",
+            "Hummingbird",
+            "JWTKit",
+            "Logging",
+            "NIOCore"
+        ),
+        .tests(of: "FootlightTesting", "Media", "NIOCore"),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
+
+extension Target {
+    /// Where a product comes from that is not named like its package.
+    private static let packages = [
+        "HTTPTypes": "swift-http-types", "NIOHTTPTypes": "swift-nio-extras", "NIOHTTPTypesHTTP1": "swift-nio-extras",
+        "NIOSSL": "swift-nio-ssl", "Hummingbird": "hummingbird", "JWTKit": "jwt-kit", "Logging": "swift-log",
+        "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio",
+        "Configuration": "swift-configuration",
+    ]
+
+    /// The tests of one target, and what they need beside it.
+    static func tests(of target: String, _ others: String...) -> Target {
+        .testTarget(
+            name: target + "Tests",
+            dependencies: [.byName(name: target)]
+                + others.map { name in packages[name].map { .product(name: name, package: $0) } ?? .byName(name: name) },
+            swiftSettings: strict
+        )
+    }
+}
