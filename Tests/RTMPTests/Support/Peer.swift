@@ -66,7 +66,9 @@ struct Peer {
     static func pictureBody(_ seed: UInt32, isKey: Bool = false, length: Int = 300) -> ByteBuffer {
         var body = ByteBuffer(bytes: [isKey ? 0x17 : 0x27, 1, 0, 0, 0])
         body.writeInteger(UInt32(length))
-        for index in 0..<length { body.writeInteger(UInt8(truncatingIfNeeded: index &+ Int(seed))) }
+        let pattern = min(length, 300)
+        for index in 0..<pattern { body.writeInteger(UInt8(truncatingIfNeeded: index &+ Int(seed))) }
+        body.writeRepeatingByte(UInt8(truncatingIfNeeded: seed), count: length - pattern)
         return body
     }
 }
