@@ -2,7 +2,8 @@ import Glibc
 import Media
 
 /// Turns a host name into its addresses, by the deadline.
-typealias NameResolving = @Sendable (_ host: String, _ port: UInt16, _ deadline: MonotonicTime) throws(PushError) ->
+typealias NameResolving =
+    @Sendable (_ host: String, _ port: UInt16, _ deadline: MonotonicTime) throws(PushError) ->
     [NetworkAddress]
 
 /// Asks the system's resolver, on a thread that can be left behind.

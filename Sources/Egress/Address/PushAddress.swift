@@ -39,7 +39,10 @@ public struct PushAddress: Sendable, Equatable {
             throw PushError(.invalidAddress, "the stream key must have 1 to \(Self.longestKey) bytes")
         }
         guard Self.isPlain(streamKey) else {
-            throw PushError(.invalidAddress, "the stream key holds spaces, quotes or characters other than printable ASCII")
+            throw PushError(
+                .invalidAddress,
+                "the stream key holds spaces, quotes or characters other than printable ASCII"
+            )
         }
         guard let separator = url.firstRange(of: "://"),
             let scheme = Scheme(rawValue: url[..<separator.lowerBound].lowercased())
@@ -91,7 +94,9 @@ public struct PushAddress: Sendable, Equatable {
             }
             host = authority[authority.index(after: authority.startIndex)..<close]
             let tail = authority[authority.index(after: close)...]
-            guard tail.isEmpty || tail.first == ":" else { throw PushError(.invalidAddress, "the URL's host is malformed") }
+            guard tail.isEmpty || tail.first == ":" else {
+                throw PushError(.invalidAddress, "the URL's host is malformed")
+            }
             portText = tail.isEmpty ? nil : tail.dropFirst()
             guard NetworkAddress(literal: String(host), port: 0)?.isIPv6 == true else {
                 throw PushError(.invalidAddress, "the URL's IPv6 address is malformed")

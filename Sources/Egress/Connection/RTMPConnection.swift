@@ -177,7 +177,13 @@ final class RTMPConnection {
         strings.append(name)
         var why = [CChar](repeating: 0, count: 256)
         let result = c_tls_connect(
-            &tls, rtmp.pointee.m_sb.sb_socket, name, isName ? 1 : 0, configuration.trustFile, &why, why.count
+            &tls,
+            rtmp.pointee.m_sb.sb_socket,
+            name,
+            isName ? 1 : 0,
+            configuration.trustFile,
+            &why,
+            why.count
         )
         if result == Int32(C_TLS_OK) {
             rtmp.pointee.m_sb.sb_ssl = UnsafeMutableRawPointer(tls.session)
@@ -246,7 +252,10 @@ final class RTMPConnection {
         let isOpen = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
             while true {
                 let count = c_connection_receive(
-                    guardian.socket, rtmp.pointee.m_sb.sb_ssl, bytes.baseAddress, bytes.count
+                    guardian.socket,
+                    rtmp.pointee.m_sb.sb_ssl,
+                    bytes.baseAddress,
+                    bytes.count
                 )
                 if count == 0 { return false }
                 if count < 0 { return count == C_RECEIVE_LATER }

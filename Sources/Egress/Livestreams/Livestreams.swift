@@ -197,7 +197,9 @@ public final class Livestreams: Sendable, LivestreamControlling {
             if livestream.progress.isRunning {
                 let outputs = livestream.pushes.map { $0.status }
                 let end = livestream.progress.look(
-                    outputs: outputs.map { $0.state }, now: now, secondsSince1970: Self.secondsSince1970
+                    outputs: outputs.map { $0.state },
+                    now: now,
+                    secondsSince1970: Self.secondsSince1970
                 )
                 if let end {
                     takeDown(livestream, room: room)

@@ -53,14 +53,16 @@ struct PushRun {
             let deadline = MonotonicTime.now().advanced(seconds: core.configuration.connectDeadline)
             let socket = try dialAny(by: deadline)
             let connection = try RTMPConnection(
-                socket: socket, address: core.address, configuration: core.configuration
+                socket: socket,
+                address: core.address,
+                configuration: core.configuration
             )
             core.watch(connection.guardian)
             defer { core.watch(nil) }
             do throws(PushError) {
                 do throws(PushError) {
                     try connection.open(address: core.address, deadline: deadline) { core.isStopping }
-                } catch where error.code == .closed && connection.hasOffered {
+                } catch  where error.code == .closed && connection.hasOffered {
                     throw PushError(.refused, "the target hung up when the stream was offered")
                 }
                 var stream = PushStream(core: core, connection: connection)

@@ -33,7 +33,7 @@ struct PushStream {
         do throws(PushError) {
             try begin()
             while !core.isStopping { try turn() }
-        } catch where error.code == .closed && !isAccepted {
+        } catch  where error.code == .closed && !isAccepted {
             // Consent alone proves nothing: some servers agree, look the key up, and hang up.
             throw PushError(.refused, "the target hung up right after the stream began")
         }
@@ -64,7 +64,9 @@ struct PushStream {
         // Out of room: the kernel's buffer drains in steps of a few packets, so look again soon.
         let pause: Int32 = isDone ? (isAccepted ? 100 : 20) : 10
         let isReadable = core.sleep(
-            socket: connection.guardian.socket, milliseconds: pause, wakesForPackets: isDone
+            socket: connection.guardian.socket,
+            milliseconds: pause,
+            wakesForPackets: isDone
         )
         try connection.readMessages(isReadable: isReadable)
     }
@@ -77,7 +79,8 @@ struct PushStream {
         defer { if isGathering { connection.gather(false) } }
         guard var packet = next(upTo: room) else { return isEmpty }
         while true {
-            let following = core.isStopping ? nil : next(upTo: (room ?? connection.capacity) - packet.body.readableBytes)
+            let following =
+                core.isStopping ? nil : next(upTo: (room ?? connection.capacity) - packet.body.readableBytes)
             if following != nil, !isGathering {
                 isGathering = true
                 connection.gather(true)

@@ -25,7 +25,11 @@ public final class RTMPPush: Sendable, PacketSink {
     ) {
         EgressLibraries.initialise()
         core = PushCore(
-            name: name, address: address, policy: policy, configuration: configuration, onChange: onChange
+            name: name,
+            address: address,
+            policy: policy,
+            configuration: configuration,
+            onChange: onChange
         )
     }
 

@@ -35,9 +35,11 @@ struct PushAddressTests {
     @Test(
         "what could mean something else to a library is refused",
         arguments: [
-            "", "http://host/app", "rtmpe://host/app", "rtmp://host", "rtmp://host/", "rtmp:///app", "rtmp://user@host/app",
+            "", "http://host/app", "rtmpe://host/app", "rtmp://host", "rtmp://host/", "rtmp:///app",
+            "rtmp://user@host/app",
             "rtmp://user:pw@host/app", "rtmp://host:0/app", "rtmp://host:65536/app", "rtmp://host:19x/app",
-            "rtmp://host:/app", "rtmp://host/app swfUrl=x", "rtmp://host/app\n", "rtmp://host/a\u{7F}", "rtmp://ho_st!/app",
+            "rtmp://host:/app", "rtmp://host/app swfUrl=x", "rtmp://host/app\n", "rtmp://host/a\u{7F}",
+            "rtmp://ho_st!/app",
             "rtmp://[::1/app", "rtmp://[1.2.3.4]/app", "rtmp://[::1]x/app", "rtmp://-.-./", "rtmp://hö.example/app",
             "rtmp://host/app#x", "rtmp://host/a\"b", "rtmp://host/a\\20b", "rtmp://a..b/app",
         ]

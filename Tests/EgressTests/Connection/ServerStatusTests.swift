@@ -34,7 +34,9 @@ struct ServerStatusTests {
         )
         #expect(!consent.isRefusal)
         #expect(consent.isPublishStart)
-        let shrug = try #require(Self.read(Self.message("_error", level: "error", code: "", description: "releaseStream")))
+        let shrug = try #require(
+            Self.read(Self.message("_error", level: "error", code: "", description: "releaseStream"))
+        )
         #expect(!shrug.isRefusal)
     }
 

@@ -68,7 +68,8 @@ struct LivestreamsTests {
         defer { broadcast.end() }
 
         try livestreams.start(
-            room: "R", targets: [OutputTarget(name: "one", url: nginx.url, streamKey: "key-number-one")]
+            room: "R",
+            targets: [OutputTarget(name: "one", url: nginx.url, streamKey: "key-number-one")]
         )
         #expect(throws: StageError.livestreamAlreadyStarted) {
             try livestreams.start(room: "R", targets: [OutputTarget(name: "x", url: nginx.url, streamKey: "k")])
@@ -97,7 +98,8 @@ struct LivestreamsTests {
         #expect(states.map { order.firstIndex(of: $0) ?? -1 } == states.map { order.firstIndex(of: $0) ?? -1 }.sorted())
         #expect(throws: StageError.livestreamNotRunning) { try livestreams.stop(room: "R") }
         try livestreams.start(
-            room: "R", targets: [OutputTarget(name: "one", url: nginx.url, streamKey: "key-number-one")]
+            room: "R",
+            targets: [OutputTarget(name: "one", url: nginx.url, streamKey: "key-number-one")]
         )
         livestreams.roomEnded("R")
         usleep(700_000)
@@ -132,7 +134,8 @@ struct LivestreamsTests {
         let livestreams = livestreams(startLimit: 0.5)
         defer { livestreams.shutdown() }
         try livestreams.start(
-            room: "R", targets: [OutputTarget(name: "a", url: "rtmp://127.0.0.1:\(port)/live", streamKey: "k")]
+            room: "R",
+            targets: [OutputTarget(name: "a", url: "rtmp://127.0.0.1:\(port)/live", streamKey: "k")]
         )
         #expect(wait { $0.state == .stopped } != nil)
         #expect(faults.wait(until: .now().advanced(seconds: 1)) { $0.first } == 4013)

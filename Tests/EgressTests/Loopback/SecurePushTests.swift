@@ -36,7 +36,8 @@ struct SecurePushTests {
         // The RTMP server's port is known only once it is made.
         let inner = try Nginx()
         nginx = try Nginx(
-            more: stream.replacingOccurrences(of: "RTMP", with: "\(inner.port)"), modules: ["ngx_stream_module.so"]
+            more: stream.replacingOccurrences(of: "RTMP", with: "\(inner.port)"),
+            modules: ["ngx_stream_module.so"]
         )
         target = inner
         let certificates = try Certificates(in: nginx.folder)
@@ -59,7 +60,10 @@ struct SecurePushTests {
         }
         let port = try #require(ports[server])
         return try PushFixture(
-            server, url: "rtmps://\(Self.host):\(port)/live", key: key, configuration: configuration
+            server,
+            url: "rtmps://\(Self.host):\(port)/live",
+            key: key,
+            configuration: configuration
         )
     }
 

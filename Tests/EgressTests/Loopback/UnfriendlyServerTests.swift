@@ -62,7 +62,10 @@ struct UnfriendlyServerTests {
             [NetworkAddress(ipv4: (93, 184, 216, 34), port: port), NetworkAddress(ipv4: (10, 0, 0, 7), port: port)]
         }
         let fixture = try PushFixture(
-            "guarded", url: "rtmp://push.example.test/live", key: "k", configuration: configuration,
+            "guarded",
+            url: "rtmp://push.example.test/live",
+            key: "k",
+            configuration: configuration,
             policy: TargetPolicy()
         )
         let failed = try #require(fixture.waitFor(.failed))

@@ -26,8 +26,14 @@ struct Certificates {
     /// Makes a certificate that vouches for itself.
     func selfSigned(_ name: String, for host: String) throws {
         try openssl(
-            ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "\(name).key"]
-                + ["-out", "\(name).pem", "-subj", "/CN=\(host)", "-addext", "subjectAltName=DNS:\(host)", "-days", "2"]
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                "\(name).key",
+            ]
+                + [
+                    "-out", "\(name).pem", "-subj", "/CN=\(host)", "-addext", "subjectAltName=DNS:\(host)", "-days",
+                    "2",
+                ]
         )
     }
 

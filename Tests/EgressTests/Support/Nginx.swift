@@ -14,7 +14,9 @@ final class Nginx {
     init(publishing: String = "", more: String = "", modules: [String] = []) throws {
         port = try Port.free()
         folder = try TemporaryFolder()
-        let loads = (["ngx_rtmp_module.so"] + modules).map { "load_module /usr/lib/nginx/modules/\($0);" }.joined(separator: "\n")
+        let loads = (["ngx_rtmp_module.so"] + modules).map { "load_module /usr/lib/nginx/modules/\($0);" }.joined(
+            separator: "\n"
+        )
         let text = """
             \(loads)
             user root;

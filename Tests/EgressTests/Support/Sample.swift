@@ -18,7 +18,8 @@ struct Sample: Sendable {
             [
                 "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=30", "-f", "lavfi", "-i",
                 "sine=frequency=440:sample_rate=48000", "-t", "\(seconds)", "-c:v", "libx264", "-preset", "ultrafast",
-                "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "30", "-sc_threshold", "0", "-b:v", "2500k", "-minrate", "2500k", "-maxrate", "2500k", "-bufsize", "2500k", "-nal-hrd", "cbr", "-c:a",
+                "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "30", "-sc_threshold", "0", "-b:v", "2500k",
+                "-minrate", "2500k", "-maxrate", "2500k", "-bufsize", "2500k", "-nal-hrd", "cbr", "-c:a",
                 "aac", "-b:a", "96k", "-f", "flv", file,
             ]
         )
