@@ -21,7 +21,8 @@ public struct FrameRate: Sendable, Hashable {
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
             guard let first = parts.first, let numerator = first, parts.count <= 2 else { return nil }
             guard let denominator = parts.count == 2 ? parts[1] : 1, denominator > 0, numerator > 0 else { return nil }
-            guard numerator >= denominator, numerator <= 60 * denominator else { return nil }
+            // No usual rate has a larger denominator, and the sample arithmetic stays far from overflow.
+            guard denominator <= 1001, numerator >= denominator, numerator <= 60 * denominator else { return nil }
             self.init(numerator, per: denominator)
         }
     }

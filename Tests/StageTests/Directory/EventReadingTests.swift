@@ -72,6 +72,9 @@ struct EventReadingTests {
         let future = try directory.subscribe(room: "show", after: 11)
         future.cancel()
         #expect(await rest(of: future.events).map(\.name) == [.roomSnapshot])
+        let never = try directory.subscribe(room: "show", after: .max)
+        never.cancel()
+        #expect(await rest(of: never.events).map(\.name) == [.roomSnapshot])
         #expect(directory.readerCount == 0)
     }
 
