@@ -4,7 +4,7 @@ import Testing
 
 @testable import RTMP
 
-@Suite("The server on loopback")
+@Suite("The server on loopback", .serialized)
 struct ServerTests {
     private func hevcPublisher() -> Peer {
         var peer = Peer.publishing()
@@ -27,7 +27,7 @@ struct ServerTests {
             let status = await peer.status("NetStream.Publish.Rejected")
             #expect(status?.level == "error")
             #expect(status?.description.contains("HEVC") == true)
-            #expect(await peer.isClosed(within: 3))
+            #expect(await peer.isClosed(within: 6))
         }
         #expect(relay.ended.values == [.refused])
         #expect(relay.packets.values.isEmpty)
@@ -42,7 +42,7 @@ struct ServerTests {
             try await peer.send(Peer.publishing().bytes)
             #expect(await peer.status("NetStream.Publish.BadName")?.description == "No such key.")
             #expect(ContinuousClock.now - start >= .milliseconds(300))
-            #expect(await peer.isClosed(within: 3))
+            #expect(await peer.isClosed(within: 6))
         }
         #expect(relay.ended.values.isEmpty)
     }
@@ -75,7 +75,7 @@ struct ServerTests {
             let connection = try #require(relay.publisherConnections.first)
             connection.eventLoop.execute { connection.end(.publishReplaced, reason: .replaced) }
             #expect(await peer.status("NetStream.Publish.BadName")?.description.contains("Another connection") == true)
-            #expect(await peer.isClosed(within: 3))
+            #expect(await peer.isClosed(within: 6))
         }
         #expect(relay.ended.values == [.replaced])
     }
@@ -102,13 +102,13 @@ struct ServerTests {
             try await breaking.send(broken.bytes)
             let ended = await relay.ended.wait { $0.count == 3 }
             #expect(ended.last == .protocolViolation("a chunk size of 1 bytes"))
-            #expect(await breaking.isClosed(within: 3))
+            #expect(await breaking.isClosed(within: 6))
 
             let staying = try await RawPeer(port: server.port, group: group)
             try await staying.send(Peer.publishing().bytes)
             _ = await relay.publishes.wait { $0.count == 4 }
             await server.shutdown()
-            #expect(await staying.isClosed(within: 3))
+            #expect(await staying.isClosed(within: 6))
             #expect(relay.ended.values.last == .shutdown)
         }
     }
@@ -117,10 +117,10 @@ struct ServerTests {
     func deadlines() async throws {
         let relay = Relay()
         var limits = RTMPLimits()
-        limits.handshakeTimeout = .milliseconds(300)
-        limits.preAuthTimeout = .milliseconds(600)
-        limits.pingInterval = .milliseconds(200)
-        limits.pingTimeout = .milliseconds(200)
+        limits.handshakeTimeout = .milliseconds(1500)
+        limits.preAuthTimeout = .milliseconds(3000)
+        limits.pingInterval = .milliseconds(1000)
+        limits.pingTimeout = .milliseconds(1000)
         try await withServer(relay, limits: limits) { server, group in
             let silent = try await RawPeer(port: server.port, group: group)
             let slow = try await RawPeer(port: server.port, group: group)
@@ -129,10 +129,10 @@ struct ServerTests {
             try await idle.send(Peer.connected().bytes)
             let ghost = try await RawPeer(port: server.port, group: group)
             try await ghost.send(Peer.publishing().bytes)
-            #expect(await silent.isClosed(within: 3))
-            #expect(await slow.isClosed(within: 3))
-            #expect(await idle.isClosed(within: 3))
-            #expect(await ghost.isClosed(within: 3))
+            #expect(await silent.isClosed(within: 6))
+            #expect(await slow.isClosed(within: 6))
+            #expect(await idle.isClosed(within: 6))
+            #expect(await ghost.isClosed(within: 6))
             #expect(relay.ended.values == [.timedOut])
         }
     }
