@@ -13,6 +13,7 @@ public struct MixerStatistics: Sendable, Equatable {
         /// Everything else: waking, queues, choosing pictures, handing packets out.
         public var rest = 0.0
 
+        /// Nothing spent yet.
         public init() {}
 
         /// All of it.
@@ -21,6 +22,7 @@ public struct MixerStatistics: Sendable, Equatable {
 
     /// One host's media on its way into the program.
     public struct Host: Sendable, Equatable {
+        /// The participant's sid.
         public var id = ""
         /// Program time minus the host's own time in milliseconds; nil until the host has settled.
         public var offset: Double?
@@ -28,6 +30,7 @@ public struct MixerStatistics: Sendable, Equatable {
         public var driftPartsPerMillion = 0.0
         /// How long before its turn the newest packet came, in milliseconds; negative when it came too late.
         public var buffer = 0.0
+        /// Packets received.
         public var packets: Int64 = 0
         /// Packets dropped from the inbox because the host's decoder was behind.
         public var packetsDropped: Int64 = 0
@@ -35,6 +38,7 @@ public struct MixerStatistics: Sendable, Equatable {
         public var groupsDropped: Int64 = 0
         /// Packets of codecs the mixer does not take.
         public var unsupported: Int64 = 0
+        /// Pictures decoded.
         public var pictures: Int64 = 0
         /// Decoded pictures that were never shown because a newer one was due.
         public var picturesDropped: Int64 = 0
@@ -44,17 +48,22 @@ public struct MixerStatistics: Sendable, Equatable {
         public var soundGaps: Int64 = 0
         /// Times sound was cut out because it came too late, or the place in time was moved.
         public var soundSkips: Int64 = 0
+        /// Packets that could not be decoded.
         public var decodeErrors: Int64 = 0
         /// Leaps of the host's timestamps that were bridged.
         public var timestampLeaps: Int64 = 0
         /// Times the offset was moved in one step.
         public var offsetSteps: Int64 = 0
+        /// Processor seconds for decoding pictures.
         public var decodeSeconds = 0.0
+        /// Processor seconds for decoding sound.
         public var soundSeconds = 0.0
 
+        /// A host that has sent nothing yet.
         public init() {}
     }
 
+    /// Processor seconds spent so far.
     public var processor = Processor()
     /// Pictures handed to the encoder.
     public var pictures: Int64 = 0
@@ -66,11 +75,15 @@ public struct MixerStatistics: Sendable, Equatable {
     public var jumps: Int64 = 0
     /// The latest the program's thread ever woke, in milliseconds.
     public var largestLateness = 0.0
-    /// Tiles scaled from a picture, copied from another canvas, and left alone.
+    /// Tiles scaled from a picture.
     public var tilesDrawn: Int64 = 0
+    /// Tiles copied from another canvas, unchanged.
     public var tilesCopied: Int64 = 0
+    /// Tiles left alone because the canvas showed the same already.
     public var tilesKept: Int64 = 0
+    /// Key pictures encoded.
     public var keyPictures: Int64 = 0
+    /// Bytes of packets handed to the sink.
     public var bytesOut: Int64 = 0
     /// Errors of the program's own encoders.
     public var encodeErrors: Int64 = 0
@@ -79,5 +92,6 @@ public struct MixerStatistics: Sendable, Equatable {
     /// By id, in order of id.
     public var hosts: [Host] = []
 
+    /// A program that has not begun.
     public init() {}
 }

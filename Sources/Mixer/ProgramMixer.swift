@@ -68,7 +68,9 @@ public final class ProgramMixer: Sendable {
         )
     }
 
-    /// Starts the threads; the program is on from here until `stop`. A second call does nothing.
+    /// Starts the threads; the program is on from here until `stop`.
+    ///
+    /// A second call does nothing.
     public func start() {
         control.withLock { control in
             guard !control.isStarted, !control.isStopped else { return }
@@ -81,7 +83,9 @@ public final class ProgramMixer: Sendable {
         }
     }
 
-    /// Ends the program; returns when all threads have, and no packet comes any more. Not to be called from the sink.
+    /// Ends the program; returns when all threads have, and no packet comes any more.
+    ///
+    /// Not to be called from the sink.
     public func stop() {
         let (threads, decoders) = control.withLock { control in
             control.isStopped = true
@@ -102,7 +106,9 @@ public final class ProgramMixer: Sendable {
         control.withLock { $0.scene = scene }
     }
 
-    /// A host's way in; the same one when it has been added before. Any thread.
+    /// A host's way in; the same one when it has been added before.
+    ///
+    /// Any thread.
     public func addHost(_ id: String) -> HostInput {
         control.withLock { control in
             if let known = control.hosts[id] { return known }
@@ -114,7 +120,9 @@ public final class ProgramMixer: Sendable {
         }
     }
 
-    /// Takes a host out; what its input still gets is ignored. Any thread but the sink's.
+    /// Takes a host out; what its input still gets is ignored.
+    ///
+    /// Any thread but the sink's.
     public func removeHost(_ id: String) {
         let decoder = control.withLock { control -> DecodeThread? in
             guard let input = control.hosts.removeValue(forKey: id) else { return nil }
@@ -134,7 +142,9 @@ public final class ProgramMixer: Sendable {
         encoder.requestKeyPicture()
     }
 
-    /// How it is going; at most half a second old. Any thread.
+    /// How it is going; at most half a second old.
+    ///
+    /// Any thread.
     public var statistics: MixerStatistics {
         let (inputs, past) = control.withLock { (Array($0.hosts.values), $0.past) }
         let report = report.withLock { $0 }

@@ -8,7 +8,9 @@ import Darwin
 
 /// Sleeping to a moment, and the processor time of the calling thread.
 enum MonotonicSleep {
-    /// Sleeps until `moment` on CLOCK_MONOTONIC; returns at once when it has passed. A signal does not shorten it.
+    /// Sleeps until `moment` on CLOCK_MONOTONIC; returns at once when it has passed.
+    ///
+    /// A signal does not shorten it.
     static func until(_ moment: MonotonicTime) {
         #if canImport(Glibc)
         var time = timespec(

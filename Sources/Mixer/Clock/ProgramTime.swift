@@ -8,7 +8,9 @@ enum ProgramTime {
     static let sampleRate: Int64 = 48_000
     /// Samples mixed at a time: 20 ms.
     static let quantum = 960
-    /// Sound is mixed this many samples before its picture is due: 60 ms. An AAC packet comes out only when 2048 to 3072
+    /// Sound is mixed this many samples before its picture is due: 60 ms.
+    ///
+    /// An AAC packet comes out only when 2048 to 3072
     /// samples from its timestamp on have gone in, so without the lead every picture would wait for the sound beside it.
     static let soundLead: Int64 = 2880
 

@@ -25,7 +25,9 @@ struct Interleaver {
         nextSound = max(nextSound, timestamp)
     }
 
-    /// The next packet in order; nil while an earlier one may still come. A picture goes before sound of the same time.
+    /// The next packet in order; nil while an earlier one may still come.
+    ///
+    /// A picture goes before sound of the same time.
     mutating func next() -> MediaPacket? {
         let picture = pictures.first?.timestamp
         let sound = sounds.first?.timestamp

@@ -2,7 +2,9 @@ import Codecs
 import Media
 import Synchronization
 
-/// One host's decoders; owned by the host's decode thread. An error costs that host pictures until its next key picture
+/// One host's decoders; owned by the host's decode thread.
+///
+/// An error costs that host pictures until its next key picture
 /// or one frame of sound, and nobody else anything.
 struct HostDecoder: ~Copyable {
     private var video: VideoDecoder?

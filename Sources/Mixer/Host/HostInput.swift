@@ -7,8 +7,13 @@ import Synchronization
 /// Three threads meet here: `receive` on the caller's, decoding on the host's own, and the program's, which takes
 /// pictures and sound out. Two short locks keep them apart; none is held while anything is decoded.
 public final class HostInput: Sendable {
-    /// Milliseconds before its turn at which a packet is decoded. Until then it waits coded, which is small.
-    static let decodeLead = 200.0
+    /// Milliseconds before its turn at which a picture is decoded.
+    ///
+    /// Until then it waits coded, which is small; and what is decoded late is still in the processor's cache when it is
+    /// scaled.
+    static let pictureLead = 100.0
+    /// Milliseconds before its turn at which sound is decoded; it is mixed well ahead of the pictures beside it.
+    static let soundLead = 200.0
 
     /// The participant's sid.
     public let id: String
@@ -136,11 +141,11 @@ extension HostInput.Intake {
 
     mutating func takeDue(at now: Double) -> MediaPacket? {
         guard let offset = timeline.provisionalOffset else { return nil }
-        let border = now + HostInput.decodeLead - offset
+        let hostTime = now - offset
         let (picture, sound) = (inbox.nextPicture, inbox.nextSound)
         // Sound first: it is cheap, and a gap in it is heard.
-        if let sound, Double(sound) <= border { return inbox.popSound() }
-        if let picture, Double(picture) <= border { return inbox.popPicture() }
+        if let sound, Double(sound) <= hostTime + HostInput.soundLead { return inbox.popSound() }
+        if let picture, Double(picture) <= hostTime + HostInput.pictureLead { return inbox.popPicture() }
         return nil
     }
 }

@@ -45,7 +45,10 @@ import Testing
         var worst = 0.0
         var generator = SplitMix(seed: 7)
         run(
-            &timeline, from: 0, seconds: 7200, partsPerMillion: partsPerMillion,
+            &timeline,
+            from: 0,
+            seconds: 7200,
+            partsPerMillion: partsPerMillion,
             jitter: { Double(generator.next() % 4000) / 100 },
             watch: { now, timeline in
                 guard now > 10_000, let offset = timeline.offset else { return }
@@ -59,7 +62,10 @@ import Testing
         #expect(abs(timeline.rate) <= HostTimeline.steadyRate)
     }
 
-    @Test("After a stall and the burst that ends it the offset is what it was", arguments: [500.0, 2000, 12_000, 30_000])
+    @Test(
+        "After a stall and the burst that ends it the offset is what it was",
+        arguments: [500.0, 2000, 12_000, 30_000]
+    )
     func stall(length: Double) {
         var timeline = HostTimeline(target: 300)
         run(&timeline, from: 0, seconds: 10)

@@ -35,7 +35,9 @@ import Testing
         compositor.show(Compositor.Content(picture: red, serial: 1), at: 0)
         for _ in 0..<9 {
             let canvas = try nextCanvas(of: &compositor)
-            #expect(isNear(ring.canvases[canvas].averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .red))
+            #expect(
+                isNear(ring.canvases[canvas].averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .red)
+            )
             let other = ring.canvases[canvas].averageColour(of: Rehearsal.middle(of: scene.tiles[1].rectangle))
             #expect(other == ProgramColours.emptyTile)
         }
@@ -113,9 +115,11 @@ import Testing
         scene.tiles[1].rectangle = TileRectangle(x: 300, y: 0, width: .max, height: .max)
         scene.tiles[2].rectangle = TileRectangle(x: 10_000, y: .min, width: 10, height: -5)
         let places = plan(scene, revision: 1).places
-        #expect(places.map(\.rectangle) == [
-            PixelRectangle(x: 0, y: 0, width: 50, height: 50),
-            PixelRectangle(x: 300, y: 0, width: 20, height: 180),
-        ])
+        #expect(
+            places.map(\.rectangle) == [
+                PixelRectangle(x: 0, y: 0, width: 50, height: 50),
+                PixelRectangle(x: 300, y: 0, width: 20, height: 180),
+            ]
+        )
     }
 }

@@ -22,7 +22,12 @@ final class PacketLog: Sendable {
         let log = PacketLog()
         let renderer = try ProgramRenderer(
             configuration: ProgramConfiguration(
-                width: 320, height: 180, frameRate: rate, videoBitrate: 300, preset: "ultrafast"),
+                width: 320,
+                height: 180,
+                frameRate: rate,
+                videoBitrate: 300,
+                preset: "ultrafast"
+            ),
             firstSample: firstSample,
             encoderOptions: "",
             sink: { log.append($0) }
@@ -38,8 +43,10 @@ final class PacketLog: Sendable {
         return log.all
     }
 
-    @Test("Configurations come first, times never fall, and groups of pictures are exactly two seconds",
-        arguments: [FrameRate(30), FrameRate(25), FrameRate(30000, per: 1001), FrameRate(60)])
+    @Test(
+        "Configurations come first, times never fall, and groups of pictures are exactly two seconds",
+        arguments: [FrameRate(30), FrameRate(25), FrameRate(30000, per: 1001), FrameRate(60)]
+    )
     func order(rate: FrameRate) throws {
         let packets = try render(rate, seconds: 7)
         #expect(packets[0].content == .videoConfiguration(.h264))
@@ -109,7 +116,9 @@ final class PacketLog: Sendable {
         let log = PacketLog()
         let renderer = try ProgramRenderer(
             configuration: ProgramConfiguration(width: 320, height: 180, videoBitrate: 300, preset: "ultrafast"),
-            encoderOptions: "", sink: { log.append($0) })
+            encoderOptions: "",
+            sink: { log.append($0) }
+        )
         renderer.advance(to: Rehearsal.moment(1000))
         renderer.requestKeyPicture()
         renderer.advance(to: Rehearsal.moment(3000))

@@ -26,7 +26,9 @@ import Testing
         #expect(TestTone.level(of: 440, in: rehearsal.output.sound(from: 1000, to: 4800)) > 0.03)
         // The middle is red or white, filled to the edges of a 16:9 tile.
         let pictures = rehearsal.output.pictures.filter { (1000..<4700).contains(rehearsal.time(of: $0.index)) }
-        #expect(pictures.allSatisfy { isNear($0.colours[0], .red, within: 12) || isNear($0.colours[0], .white, within: 12) })
+        #expect(
+            pictures.allSatisfy { isNear($0.colours[0], .red, within: 12) || isNear($0.colours[0], .white, within: 12) }
+        )
         let flashes = zip(pictures, pictures.dropFirst()).compactMap { before, after in
             before.colours[0].y < 120 && after.colours[0].y > 200 ? rehearsal.time(of: after.index) : nil
         }

@@ -45,7 +45,9 @@ import Testing
     func joinBurst() throws {
         // The luma of picture n says how old it is.
         let clip = try HostClip.make(
-            paint: { canvas, index in canvas.fill(canvas.bounds, YUVColour(y: UInt8(30 + index % 60 * 3), u: 128, v: 128)) },
+            paint: { canvas, index in
+                canvas.fill(canvas.bounds, YUVColour(y: UInt8(30 + index % 60 * 3), u: 128, v: 128))
+            },
             sample: { Float(0.3 * TestTone.sine(of: 440, at: $0)) }
         )
         let rehearsal = try Rehearsal()
@@ -94,8 +96,10 @@ import Testing
         #expect(abs(rehearsal.host("a").picturesDropped - expectedDrops) <= 10)
     }
 
-    @Test("A stalled host keeps its last picture for two seconds, then its tile is empty; nobody else notices",
-        arguments: [500.0, 2000, 12_000])
+    @Test(
+        "A stalled host keeps its last picture for two seconds, then its tile is empty; nobody else notices",
+        arguments: [500.0, 2000, 12_000]
+    )
     func stall(length: Double) throws {
         let rehearsal = try Rehearsal()
         rehearsal.show(["a", "b"])
@@ -129,8 +133,10 @@ import Testing
         #expect(rehearsal.host("a").offsetSteps == 0)
     }
 
-    @Test("Timestamps that leap do not interrupt the host for longer than the leap's own seam",
-        arguments: [Int64(10_000), -10_000])
+    @Test(
+        "Timestamps that leap do not interrupt the host for longer than the leap's own seam",
+        arguments: [Int64(10_000), -10_000]
+    )
     func leap(by leap: Int64) throws {
         let rehearsal = try Rehearsal()
         rehearsal.show(["a"])
@@ -209,8 +215,10 @@ import Testing
             var packet = packet
             let length = packet.body.readableBytes
             for _ in 0..<8 {
-                packet.body.setInteger(UInt8.random(in: .min ... .max, using: &generator),
-                    at: packet.body.readerIndex + Int.random(in: packet.headerLength..<length, using: &generator))
+                packet.body.setInteger(
+                    UInt8.random(in: .min ... .max, using: &generator),
+                    at: packet.body.readerIndex + Int.random(in: packet.headerLength..<length, using: &generator)
+                )
             }
             return packet
         }

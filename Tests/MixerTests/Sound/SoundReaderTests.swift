@@ -35,7 +35,13 @@ private struct Player: ~Copyable {
     mutating func read(offset: Double, rate: Double = 0) throws {
         let time = Double(output.count) / 48
         try reader.read(
-            from: &track, offset: offset, rate: rate, time: time, left: quantum.left, right: quantum.right)
+            from: &track,
+            offset: offset,
+            rate: rate,
+            time: time,
+            left: quantum.left,
+            right: quantum.right
+        )
         output.append(contentsOf: UnsafeBufferPointer(start: quantum.left, count: 960))
     }
 

@@ -55,8 +55,14 @@ struct HostClip: Sendable {
         if let paint {
             var encoder = try VideoEncoder(
                 VideoEncoderConfiguration(
-                    width: width, height: height, frameRateNumerator: frameRate, bitrate: 400_000,
-                    preset: "ultrafast", keyInterval: 2 * frameRate, options: "")
+                    width: width,
+                    height: height,
+                    frameRateNumerator: frameRate,
+                    bitrate: 400_000,
+                    preset: "ultrafast",
+                    keyInterval: 2 * frameRate,
+                    options: ""
+                )
             )
             clip.configuration.append(.h264Configuration(encoder.configuration, timestamp: 0))
             let canvas = try Canvas(width: width, height: height)

@@ -25,7 +25,11 @@ final class Rehearsal {
         output = RecordingOutput(ring: ring)
         renderer = ProgramRenderer(
             configuration: ProgramConfiguration(
-                width: Self.size.width, height: Self.size.height, frameRate: frameRate, jitterTarget: jitterTarget),
+                width: Self.size.width,
+                height: Self.size.height,
+                frameRate: frameRate,
+                jitterTarget: jitterTarget
+            ),
             ring: ring,
             output: output
         )
@@ -42,15 +46,25 @@ final class Rehearsal {
         let rectangles = GridLayout.rectangles(count: hosts.count, width: width, height: height)
         let tiles = zip(hosts, rectangles).enumerated().map { index, place in
             Tile(
-                position: index, participantSID: place.0, source: .camera, rectangle: place.1, scaleMode: .fill,
-                label: place.0, isMicOn: true)
+                position: index,
+                participantSID: place.0,
+                source: .camera,
+                rectangle: place.1,
+                scaleMode: .fill,
+                label: place.0,
+                isMicOn: true
+            )
         }
         return Scene(tiles: tiles, audible: Set(hosts))
     }
 
     static func middle(of tile: TileRectangle) -> PixelRectangle {
         PixelRectangle(
-            x: tile.x + tile.width / 4, y: tile.y + tile.height / 4, width: tile.width / 2, height: tile.height / 2)
+            x: tile.x + tile.width / 4,
+            y: tile.y + tile.height / 4,
+            width: tile.width / 2,
+            height: tile.height / 2
+        )
     }
 
     /// Lets `packets` arrive at `host`.
@@ -60,7 +74,8 @@ final class Rehearsal {
         let input = renderer.addHost(host)
         for packet in packets {
             arrivals.append(
-                Arrival(time: arrival(packet.timestamp), order: arrivals.count, input: input, packet: packet))
+                Arrival(time: arrival(packet.timestamp), order: arrivals.count, input: input, packet: packet)
+            )
         }
         arrivals.sort { ($0.time, $0.order) > ($1.time, $1.order) }
     }
