@@ -57,7 +57,11 @@ let package = Package(
                 .apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libswresample-dev", "libavutil-dev"])
             ]
         ),
-        .systemLibrary(name: "CRTMP", pkgConfig: "librtmp gnutls", providers: [.apt(["librtmp-dev", "libgnutls28-dev"])]),
+        .systemLibrary(
+            name: "CRTMP",
+            pkgConfig: "librtmp gnutls",
+            providers: [.apt(["librtmp-dev", "libgnutls28-dev"])]
+        ),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
 
         // What flows, and who is on air.
@@ -80,7 +84,11 @@ let package = Package(
             swiftSettings: optimised
         ),
         .target(name: "Mixer", dependencies: ["Media", "Stage", "Codecs"], swiftSettings: optimised),
-        .target(name: "Egress", dependencies: ["Media", "Stage", "CRTMP"], swiftSettings: strict),
+        .target(
+            name: "Egress",
+            dependencies: ["Media", "Stage", "CRTMP"] + nioProducts("NIOCore"),
+            swiftSettings: strict
+        ),
 
         // In, out, and how many.
         .target(
@@ -133,7 +141,11 @@ let package = Package(
             dependencies: ["Gateway", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict
         ),
-        .target(name: "FootlightTesting", dependencies: ["Media", "Stage"] + nioProducts("NIOCore"), swiftSettings: strict),
+        .target(
+            name: "FootlightTesting",
+            dependencies: ["Media", "Stage"] + nioProducts("NIOCore"),
+            swiftSettings: strict
+        ),
 
         // One test target per target, and one that holds the table of who may import whom.
         .tests(of: "Media", "NIOCore"),

@@ -6,6 +6,8 @@ public protocol ViewershipReporting: Sendable {
     func report(room: String) -> RoomViewership
     /// The figures of all rooms that are on, and their sum, of one moment.
     func totals() -> ViewershipTotals
+    /// A session id for the players of a RECV_ONLY participant, so that the two count once.
+    func makeSession(room: String, identity: String) -> String
 }
 
 extension ViewershipLedger: ViewershipReporting {}

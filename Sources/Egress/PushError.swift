@@ -23,17 +23,20 @@ public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
         case local
     }
 
+    /// The stable code.
     public var code: Code
     /// One sentence for people; never holds a stream key.
     public var message: String
     /// The target said so in words, rather than by hanging up.
     var isExplicit = false
 
+    /// Makes one from its parts.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// In words, without secrets.
     public var description: String { message }
 
     static func refusedExplicitly(_ message: String) -> PushError {

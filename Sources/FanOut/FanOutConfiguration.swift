@@ -15,8 +15,10 @@ public struct FanOutConfiguration: Sendable {
     public var qualifyingTime: TimeAmount
     /// Connections the media listeners hold at most; more are refused.
     public var maximumViewers: Int
+    /// How segments are cut and kept.
     public var hls: HLSConfiguration
 
+    /// Makes one from its parts.
     public init(
         tick: TimeAmount = .milliseconds(33),
         groupLimit: (milliseconds: Int64, bytes: Int) = (8_000, 8 << 20),

@@ -52,7 +52,7 @@ struct Pipeline: Sendable {
         self.feeds = feeds
 
         hosts = HostDoor(stage: stage, logger: logger) { grant in
-            feeds.open(HostFeedName(grant).text, tick: .zero)
+            feeds.open(HostFeedName(grant).text, tick: .zero).makePublisher()
         }
 
         var supervision = MixerSupervision.Configuration()

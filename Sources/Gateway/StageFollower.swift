@@ -21,6 +21,7 @@ struct StageFollower: Sendable {
         let room = event.roomName
         switch event.payload {
         case .roomCreated:
+            viewership.roomBegan(room)
             feeds.open(room).attach(hls.open(room))
         case .participantJoined(let participant):
             if participant.mode == .receiveOnly {

@@ -19,8 +19,12 @@ public final class HostDoor: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Held while one connection is let in, so that of two with the same key the one that the stage takes for the
+    /// newer one also holds the feed.
+    private let admission = Mutex(())
 
-    /// - Parameter feed: Where the media of a host goes; asked once per connection.
+    /// - Parameter feed: Where the media of a host goes. Asked once per connection, and for a sink of its own: the
+    ///   connection tells it `publisherChanged` once, and from then on what older connections send must be dropped.
     public init(
         stage: RoomDirectory,
         configuration: IngestConfiguration = IngestConfiguration(),
@@ -39,7 +43,9 @@ public final class HostDoor: Sendable {
         name.hasPrefix("sk_")
     }
 
-    /// Answers a connection that wants to publish with a stream key. On the connection's event loop.
+    /// Answers a connection that wants to publish with a stream key.
+    ///
+    /// On the connection's event loop.
     public func publish(_ request: PublishRequest, on connection: RTMPConnection) -> PublishVerdict {
         let address = request.remoteAddress ?? "unknown"
         let now = MonotonicTime.now()
@@ -69,11 +75,21 @@ public final class HostDoor: Sendable {
             state.open[state.nextConnection] = (grant, connection)
             return state.nextConnection
         }
-        switch stage.publishBegan(grant, connection: number) {
-        case .refused(let refusal):
+        let (outcome, sink) = admission.withLock { _ in
+            let outcome = stage.publishBegan(grant, connection: number)
+            if case .refused = outcome { return (outcome, nil as (any PacketSink)?) }
+            let sink = feed(grant)
+            sink.publisherChanged()
+            return (outcome, sink)
+        }
+        switch (outcome, sink) {
+        case (.refused(let refusal), _):
             forget(number)
             return refuse(refusal, address: connection.remoteAddress ?? "unknown")
-        case .accepted(let replaced):
+        case (.accepted, nil):
+            forget(number)
+            return refuse(.roomEnded, address: connection.remoteAddress ?? "unknown")
+        case (.accepted(let replaced), let sink?):
             if let replaced { sendAway(replaced, grant: grant) }
             var logger = logger
             logger[metadataKey: "room"] = "\(grant.room)"
@@ -85,7 +101,7 @@ public final class HostDoor: Sendable {
                     grant: grant,
                     connection: number,
                     stage: stage,
-                    feed: feed(grant),
+                    feed: sink,
                     configuration: configuration,
                     logger: logger
                 ) { [weak self] in
@@ -114,7 +130,9 @@ public final class HostDoor: Sendable {
         old.eventLoop.execute { old.end(.publishReplaced, reason: .replaced) }
     }
 
-    /// Ends publishing connections by command, as when their room ends or their host leaves. Any thread.
+    /// Ends publishing connections by command, as when their room ends or their host leaves.
+    ///
+    /// Any thread.
     ///
     /// - Parameter isMeant: Picks the connections by what they publish.
     public func close(because reason: String, where isMeant: (PublishGrant) -> Bool) {

@@ -6,11 +6,13 @@ public struct IngestConfiguration: Sendable {
     public var maximumBitrate: Int
     /// Wait before an unknown key is refused.
     public var wrongKeyDelay: TimeAmount
-    /// Wrong keys one address may try per minute before it is refused at once, whatever it presents.
+    /// Wrong keys of one address per minute from which on more of them are refused at once rather than held and
+    /// looked at like a mistake; a right key is taken all the same.
     public var wrongKeysPerMinute: Int
     /// Largest picture a host may send, in pixels a side of the longer and the shorter edge.
     public var maximumPicture: (long: Int, short: Int)
 
+    /// Limits that suit hosts on ordinary uplinks.
     public init(
         maximumBitrate: Int = 12_000,
         wrongKeyDelay: TimeAmount = .seconds(1),

@@ -22,6 +22,7 @@ public struct MediaPacket: Sendable {
         case sound(AudioCodec)
     }
 
+    /// What the packet carries.
     public var content: Content
 
     /// Decode time in milliseconds on the clock of the feed that carries the packet.
@@ -39,6 +40,7 @@ public struct MediaPacket: Sendable {
     /// How many bytes of `body` come before the codec's own data.
     public var headerLength: Int
 
+    /// Makes a packet from its parts; nothing is checked or copied.
     public init(
         content: Content,
         timestamp: Int64,
@@ -62,6 +64,7 @@ public struct MediaPacket: Sendable {
     /// Presentation time in milliseconds.
     public var presentationTimestamp: Int64 { timestamp + Int64(compositionOffset) }
 
+    /// Pictures, their configuration, or their end.
     public var isVideo: Bool {
         switch content {
         case .videoConfiguration, .picture, .videoEnd: true
@@ -69,6 +72,7 @@ public struct MediaPacket: Sendable {
         }
     }
 
+    /// Sound or its configuration.
     public var isAudio: Bool {
         switch content {
         case .audioConfiguration, .sound: true

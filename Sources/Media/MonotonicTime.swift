@@ -6,8 +6,10 @@ import Darwin
 
 /// A moment on the machine's monotonic clock, in nanoseconds; it never jumps when the wall clock is set.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
+    /// Nanoseconds since a moment that is fixed while the machine runs.
     public var nanoseconds: Int64
 
+    /// The moment that many nanoseconds after the clock's beginning.
     public init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
@@ -37,6 +39,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         Double(nanoseconds - other.nanoseconds) / 1e9
     }
 
+    /// Whether `left` came first.
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
@@ -50,7 +53,9 @@ public protocol MonotonicClock: Sendable {
 
 /// The machine's own monotonic clock.
 public struct SystemClock: MonotonicClock {
+    /// The machine's clock; there is but one.
     public init() {}
 
+    /// The moment of the call.
     public var now: MonotonicTime { .now() }
 }

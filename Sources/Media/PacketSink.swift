@@ -7,5 +7,6 @@ public protocol PacketSink: AnyObject, Sendable {
 }
 
 extension PacketSink {
+    /// A sink to which a change of publisher means nothing.
     public func publisherChanged() {}
 }

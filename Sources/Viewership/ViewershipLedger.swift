@@ -133,6 +133,11 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         }
     }
 
+    /// A room's broadcast begins: what `report` still said of an earlier one under the same name is forgotten.
+    public func roomBegan(_ room: String) {
+        book.withLock { $0.begin(room) }
+    }
+
     /// The room's broadcast is over: every session is closed, the live count is 0, and the figures are final.
     ///
     /// `report` goes on to give them until somebody watches a room of this name again.

@@ -17,6 +17,7 @@ public struct MetricFamily: Sendable, Equatable {
         /// Where in it, as it is; the renderer escapes.
         public var value: String
 
+        /// Names a place in a dimension.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -30,6 +31,7 @@ public struct MetricFamily: Sendable, Equatable {
         /// In the unit that the metric's name ends in.
         public var value: Double
 
+        /// Makes a sample.
         public init(labels: [Label], value: Double) {
             self.labels = labels
             self.value = value
@@ -45,6 +47,7 @@ public struct MetricFamily: Sendable, Equatable {
     /// Every combination of labels once.
     public var samples: [Sample]
 
+    /// Makes a family from samples that are there already.
     public init(name: String, kind: Kind, help: String, samples: [Sample]) {
         self.name = name
         self.kind = kind

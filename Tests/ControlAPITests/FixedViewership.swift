@@ -16,6 +16,10 @@ final class FixedViewership: ViewershipReporting {
         rooms.withLock { $0[room] } ?? RoomViewership(room: room, asOf: Date(timeIntervalSince1970: 0))
     }
 
+    func makeSession(room: String, identity: String) -> String {
+        "sid-\(room)-\(identity)"
+    }
+
     func totals() -> ViewershipTotals {
         let all = rooms.withLock { $0.values.sorted { $0.room < $1.room } }
         var total = RoomViewership(room: "", asOf: Date(timeIntervalSince1970: 0))

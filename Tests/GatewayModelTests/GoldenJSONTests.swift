@@ -194,7 +194,7 @@ struct GoldenJSONTests {
     func addresses() throws {
         try golden(
             PlaybackResource(hlsURL: "http://h/1", rtmpURL: "rtmp://h/2", flvURL: "http://h/3"),
-            #"{"flv_url":"http://h/3","hls_url":"http://h/1","rtmp_url":"rtmp://h/2"}"#
+            #"{"flv_url":"http://h/3","hls_url":"http://h/1","rtmp_url":"rtmp://h/2","viewer_token":null}"#
         )
         try golden(
             IngestResource(rtmp: RTMPIngestResource(url: "rtmp://h/live", streamKey: "k", screenStreamKey: "k.screen")),

@@ -103,7 +103,12 @@ extension ControlRoutes {
             participants: result.room.participants.map { ParticipantResource($0) },
             tiles: result.room.tiles.map { TileResource($0) },
             ingest: IngestResource(result.credentials, addresses: addresses),
-            playback: PlaybackResource(room: result.room.name, addresses: addresses),
+            playback: PlaybackResource(
+                room: result.room.name,
+                addresses: addresses,
+                viewerToken: result.participant.mode == .receiveOnly
+                    ? viewership.makeSession(room: result.room.name, identity: result.participant.identity) : nil
+            ),
             eventsURL: addresses.api("rooms/\(result.room.name)/events?participant=\(result.participant.sid)")
         )
     }

@@ -1,6 +1,7 @@
 import GatewayModel
 import Hummingbird
 import Stage
+import Viewership
 
 extension ControlRoutes {
     func addViewership(to api: RouterGroup<BasicRequestContext>) {
@@ -13,7 +14,12 @@ extension ControlRoutes {
 
         api.get("viewership") { request, _ in
             try await authenticate(request).requireOversight()
-            return try Reply.json(ViewershipTotalsResource(viewership.totals()))
+            var totals = viewership.totals()
+            let watched = Set(totals.rooms.map(\.room))
+            for room in directory.rooms() where room.status == .inProgress && !watched.contains(room.name) {
+                totals.rooms.append(viewership.report(room: room.name))
+            }
+            return try Reply.json(ViewershipTotalsResource(totals))
         }
     }
 }

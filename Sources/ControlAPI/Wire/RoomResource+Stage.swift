@@ -46,8 +46,15 @@ extension CountsResource {
 }
 
 extension PlaybackResource {
-    init(room: String, addresses: PlaybackAddresses) {
-        self.init(hlsURL: addresses.hls(room), rtmpURL: addresses.rtmp(room), flvURL: addresses.flv(room))
+    /// The addresses of a room's program; with a viewer token they carry it, so that any player presents it.
+    init(room: String, addresses: PlaybackAddresses, viewerToken: String? = nil) {
+        let query = viewerToken.map { "?sid=\($0)" } ?? ""
+        self.init(
+            hlsURL: addresses.hls(room) + query,
+            rtmpURL: addresses.rtmp(room) + query,
+            flvURL: addresses.flv(room) + query,
+            viewerToken: viewerToken
+        )
     }
 }
 

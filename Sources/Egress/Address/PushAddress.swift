@@ -11,9 +11,11 @@ public struct PushAddress: Sendable, Equatable {
         case rtmps
     }
 
+    /// `rtmp` or `rtmps`.
     public let scheme: Scheme
     /// Name or literal address; an IPv6 literal without its brackets.
     public let host: String
+    /// The TCP port.
     public let port: UInt16
     /// The application path, without a leading or trailing slash; may carry a query.
     public let application: String
@@ -139,8 +141,10 @@ public struct PushAddress: Sendable, Equatable {
 }
 
 extension PushAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// In words, without secrets.
     public var description: String { masked }
 
+    /// The same, without secrets.
     public var debugDescription: String { masked }
 
     /// What `dump` and test failures show: the key stays out of it.

@@ -9,6 +9,7 @@ public struct TargetPolicy: Sendable, Equatable {
     /// The ports of targets; holds only while private addresses are not allowed.
     public var allowedPorts: Set<UInt16>
 
+    /// Makes one from its parts.
     public init(allowsPrivateAddresses: Bool = false, allowedPorts: Set<UInt16> = [1935, 1936, 443]) {
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.allowedPorts = allowedPorts

@@ -225,8 +225,10 @@ final class RTMPConnection {
 
     // MARK: - Reading
 
-    /// The plain handshake (Adobe RTMP specification 1.0, 5.2). Ours, because the socket is read by us alone: librtmp's
-    /// reader trusts its peer with its memory, and takes a TLS session's housekeeping for the end.
+    /// The plain handshake (Adobe RTMP specification 1.0, 5.2).
+    ///
+    /// Ours, because the socket is read by us alone: librtmp's reader trusts its peer with its memory, and takes a TLS
+    /// session's housekeeping for the end.
     private func shakeHands() throws(PushError) {
         let half = 1536
         var hello = [UInt8](repeating: 0, count: 1 + half)

@@ -36,7 +36,9 @@ struct ServerStatus: Sendable, Equatable {
         }
     }
 
-    /// The target will not have the stream. An `_error` alone is not enough: many answer so to `releaseStream`.
+    /// The target will not have the stream.
+    ///
+    /// An `_error` alone is not enough: many answer so to `releaseStream`.
     var isRefusal: Bool {
         let refused = ["BadName", "Denied", "Rejected", "InvalidApp", "Failed", "StreamNotFound"]
         return isError && refused.contains { code.hasSuffix("." + $0) }

@@ -33,25 +33,33 @@ final class SocketGuard: Sendable {
     /// For the connection's own thread, which alone closes it.
     var socket: Int32 { descriptor.withLock { $0 } }
 
-    /// Runs a call that may block, with a limit in seconds. Only the connection's own thread calls this.
+    /// Runs a call that may block, with a limit in seconds.
+    ///
+    /// Only the connection's own thread calls this.
     func limited<Result>(to seconds: Double, _ call: () -> Result) -> Result {
         deadline.store(MonotonicTime.now().advanced(seconds: seconds).nanoseconds, ordering: .releasing)
         defer { deadline.store(Self.none, ordering: .releasing) }
         return call()
     }
 
-    /// Sets the moment after which nothing on this connection may go on; nil lifts it. Any thread.
+    /// Sets the moment after which nothing on this connection may go on; nil lifts it.
+    ///
+    /// Any thread.
     func endAll(at moment: MonotonicTime?) {
         lastMoment.store(moment?.nanoseconds ?? Self.none, ordering: .releasing)
     }
 
-    /// Shuts the socket when a deadline has passed. Called by the watchdog.
+    /// Shuts the socket when a deadline has passed.
+    ///
+    /// Called by the watchdog.
     func enforce(now: MonotonicTime) {
         let limit = min(deadline.load(ordering: .acquiring), lastMoment.load(ordering: .acquiring))
         if now.nanoseconds >= limit { shut() }
     }
 
-    /// Ends both directions at once; blocked calls return. Any thread.
+    /// Ends both directions at once; blocked calls return.
+    ///
+    /// Any thread.
     func shut() {
         wasShut.store(true, ordering: .releasing)
         descriptor.withLock { if $0 >= 0 { _ = shutdown($0, Int32(SHUT_RDWR)) } }
@@ -63,7 +71,9 @@ final class SocketGuard: Sendable {
         return bytes < 0 ? nil : Int(bytes)
     }
 
-    /// Gives the duplicate back. Only the connection's own thread calls this.
+    /// Gives the duplicate back.
+    ///
+    /// Only the connection's own thread calls this.
     func close() {
         Watchdog.shared.remove(self)
         descriptor.withLock {

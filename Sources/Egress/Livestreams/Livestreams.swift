@@ -55,6 +55,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         _ = spawnThread(named: "livestreams") { self.run() }
     }
 
+    /// Begins to push a room to these targets.
     public func start(room: String, targets: [OutputTarget]) throws(StageError) {
         guard !targets.isEmpty else { throw .outputInvalid("A livestream needs at least one output") }
         guard targets.count <= Self.maximumOutputs else {
@@ -84,6 +85,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
+    /// Takes down every output of a room.
     public func stop(room: String) throws(StageError) {
         let isStopped = rooms.withLock { rooms in
             guard rooms[room]?.progress.isRunning == true else { return false }
@@ -95,6 +97,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
+    /// Adds an output to a running livestream.
     public func add(_ target: OutputTarget, room: String) throws(StageError) {
         let push = try push(to: target, room: room)
         let refusal: StageError? = rooms.withLock { rooms in
@@ -114,6 +117,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
+    /// Takes one output down.
     public func remove(output name: String, room: String) throws(StageError) {
         let refusal: StageError? = rooms.withLock { rooms in
             guard let livestream = rooms[room], livestream.progress.isRunning, livestream.contains(name) else {
@@ -132,6 +136,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
+    /// The present state of a room's outputs.
     public func status(room: String) -> LivestreamStatus {
         rooms.withLock { $0[room]?.status } ?? LivestreamStatus()
     }
@@ -147,7 +152,9 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
-    /// Takes everything down; returns when all pushes have let go, within about a second. For the process's end.
+    /// Takes everything down; returns when all pushes have let go, within about a second.
+    ///
+    /// For the process's end.
     public func shutdown() {
         let pushes = rooms.withLock { rooms in
             for (room, livestream) in rooms {

@@ -2,6 +2,7 @@
 public struct BackOff: Sendable, Equatable {
     /// Seconds before the first retry.
     public var first = 1.0
+    /// How much longer each retry waits than the one before it.
     public var factor = 1.5
     /// Part by which a delay may be longer or shorter, 0 to 1.
     public var jitter = 0.2
@@ -10,6 +11,7 @@ public struct BackOff: Sendable, Equatable {
     /// Seconds a connection must hold for the delay to begin anew.
     public var healthyAfter = 30.0
 
+    /// Makes one from its parts.
     public init() {}
 
     /// Seconds to wait before retry number `retry`, which counts from 0.

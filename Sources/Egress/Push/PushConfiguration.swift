@@ -1,6 +1,8 @@
 public import Media
 
-/// The limits and times of one push; the defaults suit the large platforms. All times are in seconds.
+/// The limits and times of one push; the defaults suit the large platforms.
+///
+/// All times are in seconds.
 public struct PushConfiguration: Sendable {
     /// From resolving the name to the target's consent to publish, TCP, TLS and RTMP handshakes included.
     public var connectDeadline = 10.0
@@ -12,6 +14,7 @@ public struct PushConfiguration: Sendable {
     public var acceptance = 0.3
     /// A target must acknowledge `progressBytes` in this time while data waits for it.
     public var progressLimit = 5.0
+    /// Bytes that show that a target takes something.
     public var progressBytes = 4096
     /// Time for the farewell when a push is stopped.
     public var farewell = 0.5
@@ -34,5 +37,6 @@ public struct PushConfiguration: Sendable {
     /// Resolves host names; nil asks the system.
     var resolve: NameResolving?
 
+    /// Makes one from its parts.
     public init() {}
 }

@@ -35,7 +35,9 @@ public final class RTMPPush: Sendable, PacketSink {
 
     deinit { stop() }
 
-    /// Begins to connect; packets may have been received before. Later calls do nothing.
+    /// Begins to connect; packets may have been received before.
+    ///
+    /// Later calls do nothing.
     public func start() {
         let isFirst = wasStarted.withLock { started in
             defer { started = true }
@@ -51,12 +53,16 @@ public final class RTMPPush: Sendable, PacketSink {
         }
     }
 
-    /// Takes one packet of the program. Never blocks, on any thread.
+    /// Takes one packet of the program.
+    ///
+    /// Never blocks, on any thread.
     public func receive(_ packet: MediaPacket) {
         core.receive(packet)
     }
 
-    /// Ends the push for good; returns at once. A connected target is told, within half a second, in the background.
+    /// Ends the push for good; returns at once.
+    ///
+    /// A connected target is told, within half a second, in the background.
     public func stop() {
         core.stop()
         let neverRan = wasStarted.withLock { started in

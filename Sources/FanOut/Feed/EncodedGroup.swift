@@ -20,11 +20,6 @@ struct EncodedGroup {
         cachedPreamble = nil
     }
 
-    /// The feed's configuration changed.
-    mutating func forgetPreamble() {
-        cachedPreamble = nil
-    }
-
     /// Keeps a buffer that was just built from the group's last `packets` packets, if all before are kept too.
     mutating func append(_ buffer: ByteBuffer, packets: Int, of group: PacketGroup) {
         guard packetCount + packets == group.packets.count else { return }
@@ -44,7 +39,7 @@ struct EncodedGroup {
     mutating func preamble(of group: PacketGroup) -> ByteBuffer {
         if let cachedPreamble { return cachedPreamble }
         let start = group.packets.first?.timestamp
-        let packets = group.configuration.map { packet in
+        let packets = group.opening.map { packet in
             var packet = packet
             packet.timestamp = start ?? packet.timestamp
             return packet

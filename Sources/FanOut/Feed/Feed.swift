@@ -8,11 +8,13 @@ import Synchronization
 /// Packets enter on the feed's home loop, get their place on its clock, and leave in batches to one `FeedShare` per
 /// event loop. Within this process's sinks (segmenter, outputs) every packet is handed over at once.
 public final class Feed: PacketSink {
+    /// The name under which it is played.
     public let name: String
     /// The event loop on which packets are ordered and sinks are called.
     public let home: any EventLoop
 
     let counters = FeedCounters()
+    private let publishers = Atomic<UInt64>(0)
     private let core: NIOLoopBoundBox<FeedCore>
     private let shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)]
 
@@ -37,17 +39,41 @@ public final class Feed: PacketSink {
 
     // MARK: In
 
-    /// A new publisher takes over; its clock will be carried on from the old one's. Any thread.
+    /// A new publisher takes over; its clock will be carried on from the old one's.
+    ///
+    /// Any thread.
     public func publisherChanged() {
+        onHome { $0.core.value.beginPublisher() }
+    }
+
+    /// Takes one packet of the present publisher, with that publisher's own timestamp.
+    ///
+    /// Any thread.
+    public func receive(_ packet: MediaPacket) {
+        onHome { $0.take(packet, now: .now()) }
+    }
+
+    /// The way in for one more publisher; of several, the one that was made last and took over holds the feed.
+    ///
+    /// Any thread.
+    public func makePublisher() -> FeedPublisher {
+        FeedPublisher(feed: self, number: publishers.add(1, ordering: .relaxed).newValue)
+    }
+
+    func takeOver(_ publisher: UInt64) {
         onHome { feed in
-            feed.core.value.timeline.beginPublisher()
-            for sink in feed.core.value.sinks { sink.publisherChanged() }
+            let core = feed.core.value
+            guard publisher > core.publisher else { return }
+            core.publisher = publisher
+            core.beginPublisher()
         }
     }
 
-    /// Takes one packet of the present publisher, with that publisher's own timestamp. Any thread.
-    public func receive(_ packet: MediaPacket) {
-        onHome { $0.take(packet, now: .now()) }
+    func receive(_ packet: MediaPacket, from publisher: UInt64) {
+        onHome { feed in
+            guard publisher == feed.core.value.publisher else { return }
+            feed.take(packet, now: .now())
+        }
     }
 
     private func take(_ packet: MediaPacket, now: MonotonicTime) {
@@ -88,17 +114,21 @@ public final class Feed: PacketSink {
 
     // MARK: Out
 
-    /// Adds a sink: it gets the configuration and the present group of pictures, then every packet. Any thread.
+    /// Adds a sink: it gets the configuration and the present group of pictures, then every packet.
+    ///
+    /// Any thread.
     public func attach(_ sink: any PacketSink) {
         onHome { feed in
             let core = feed.core.value
             guard !core.sinks.contains(where: { $0 === sink }) else { return }
-            for packet in core.history.configuration + core.history.packets { sink.receive(packet) }
+            for packet in core.history.opening + core.history.packets { sink.receive(packet) }
             core.sinks.append(sink)
         }
     }
 
-    /// Ends what `attach` began. Any thread.
+    /// Ends what `attach` began.
+    ///
+    /// Any thread.
     public func detach(_ sink: any PacketSink) {
         onHome { $0.core.value.sinks.removeAll { $0 === sink } }
     }
@@ -108,7 +138,9 @@ public final class Feed: PacketSink {
         shares.first { $0.loop === loop }?.box.value
     }
 
-    /// Ends every viewer's connection. Any thread.
+    /// Ends every viewer's connection.
+    ///
+    /// Any thread.
     public func end(_ reason: AudienceEvent.CloseReason) {
         for (loop, box) in shares {
             loop.execute { box.value.end(reason, now: .now()) }
@@ -128,9 +160,16 @@ private final class FeedCore {
     var pending: [MediaPacket] = []
     var isFlushScheduled = false
     var sinks: [any PacketSink] = []
+    /// The number of the publisher that holds the feed; 0 while none that has a number does.
+    var publisher: UInt64 = 0
 
     init(tick: TimeAmount, limit: (milliseconds: Int64, bytes: Int)) {
         pacing = FlushPacing(tick: tick.nanoseconds)
         history = PacketGroup(limit: limit)
+    }
+
+    func beginPublisher() {
+        timeline.beginPublisher()
+        for sink in sinks { sink.publisherChanged() }
     }
 }

@@ -2,6 +2,7 @@ import Synchronization
 
 /// What a feed has done so far.
 public struct FeedActivity: Sendable, Equatable {
+    /// The name under which it is played.
     public let name: String
     /// RTMP and HTTP-FLV viewers now, counted ones and others.
     public let viewers: Int

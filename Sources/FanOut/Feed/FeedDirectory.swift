@@ -5,10 +5,12 @@ import Synchronization
 
 /// All feeds by the name under which they are played.
 public final class FeedDirectory: ProgramFeeding, Sendable {
+    /// How the program is handed to the audience.
     public let configuration: FanOutConfiguration
     private let group: any EventLoopGroup
     private let feeds = Mutex<[String: Feed]>([:])
 
+    /// Makes one from its parts.
     public init(group: any EventLoopGroup, configuration: FanOutConfiguration) {
         self.group = group
         self.configuration = configuration
@@ -45,10 +47,12 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
         all.reduce(0) { $0 + $1.counters.viewers.load(ordering: .relaxed) } < configuration.maximumViewers
     }
 
+    /// Sends a room's program to a sink from now on.
     public func attach(_ sink: any PacketSink, room: String) {
         open(room).attach(sink)
     }
 
+    /// Ends what `attach` began.
     public func detach(_ sink: any PacketSink, room: String) {
         feed(room)?.detach(sink)
     }

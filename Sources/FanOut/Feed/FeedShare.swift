@@ -15,6 +15,8 @@ final class FeedShare {
     private var viewers: [[Viewer]]
     /// Written since the counters were last told.
     private var bytes: UInt64 = 0
+    /// Why the feed is over; nil while it is not.
+    private var endReason: AudienceEvent.CloseReason?
 
     init(configuration: FanOutConfiguration, counters: FeedCounters) {
         self.configuration = configuration
@@ -26,6 +28,12 @@ final class FeedShare {
 
     /// A new viewer; it gets the present group of pictures at once, or waits for the next starting point.
     func add(_ viewer: Viewer, now: MonotonicTime) {
+        if let endReason {
+            // Let in at the moment at which the feed ended: nobody would ever end this viewer.
+            viewer.state = .gone
+            viewer.output.end(endReason)
+            return
+        }
         let wire = viewer.wire.rawValue
         viewer.index = viewers[wire].count
         viewers[wire].append(viewer)
@@ -35,8 +43,8 @@ final class FeedShare {
         encoded[wire].catchUp(with: group)
         start(viewer, now: now)
         for buffer in encoded[wire].buffers { write(buffer, to: viewer) }
-        viewer.output.flush()
         countBytes()
+        viewer.output.flush()
     }
 
     /// The viewer is gone, whoever ended it.
@@ -46,6 +54,7 @@ final class FeedShare {
         viewers[wire].swapAt(viewer.index, viewers[wire].count - 1)
         viewers[wire].removeLast()
         if viewer.index < viewers[wire].count { viewers[wire][viewer.index].index = viewer.index }
+        viewer.state = .gone
         counters.viewers.subtract(1, ordering: .relaxed)
         viewer.session?.record(.closed(reason), at: now)
     }
@@ -55,12 +64,11 @@ final class FeedShare {
         let start = group.startingPoint(in: batch)
         let split = start ?? batch.endIndex
         group.append(batch, start: start)
-        let isReconfigured = batch.contains(where: \.isConfiguration)
         defer { countBytes() }
         for wire in ViewerWire.allCases {
             let index = wire.rawValue
-            if start != nil { encoded[index].restart() }
-            if isReconfigured { encoded[index].forgetPreamble() }
+            // Also when the group outgrew its limits: what is kept of it is of no use to anybody.
+            if start != nil || group.packets.isEmpty { encoded[index].restart() }
             guard !viewers[index].isEmpty else { continue }
             let before = split > 0 ? wire.encode(batch[..<split]) : nil
             let after = split < batch.endIndex ? wire.encode(batch[split...]) : nil
@@ -89,6 +97,8 @@ final class FeedShare {
                 start(viewer, now: now)
                 write(after, to: viewer)
                 viewer.output.flush()
+            case .gone:
+                continue
             }
         }
     }
@@ -103,7 +113,7 @@ final class FeedShare {
             return true
         }
         let limit = configuration.slowViewerLimit
-        if case .flowing = viewer.state, blocked > limit.time.nanoseconds || viewer.blockedBytes > limit.bytes {
+        if viewer.state == .flowing, blocked > limit.time.nanoseconds || viewer.blockedBytes > limit.bytes {
             viewer.state = .waiting
             counters.skips.add(1, ordering: .relaxed)
         }
@@ -128,14 +138,16 @@ final class FeedShare {
     }
 
     private func qualify(_ viewer: Viewer, now: MonotonicTime) {
-        guard !viewer.isQualified, let firstMedia = viewer.firstMedia else { return }
+        // A flush that fails takes the viewer away while it is being served.
+        guard viewer.state == .flowing, !viewer.isQualified, let firstMedia = viewer.firstMedia else { return }
         guard now.nanoseconds - firstMedia.nanoseconds >= configuration.qualifyingTime.nanoseconds else { return }
         viewer.isQualified = true
         viewer.session?.record(.watched(since: firstMedia), at: now)
     }
 
-    /// Ends every viewer.
+    /// Ends every viewer, and whoever still comes.
     func end(_ reason: AudienceEvent.CloseReason, now: MonotonicTime) {
+        endReason = reason
         for viewer in viewers.joined() {
             remove(viewer, reason: reason, now: now)
             viewer.output.end(reason)

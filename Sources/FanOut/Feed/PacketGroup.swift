@@ -11,7 +11,10 @@ struct PacketGroup {
 
     private let limit: (milliseconds: Int64, bytes: Int)
     private var bytes = 0
-    private var lastPicture: Int64?
+    /// What was announced or shown last of the picture; sound alone is no starting point close to it.
+    private var lastVideo: Int64?
+    /// The configuration at the point where the group begins.
+    private var openingOfGroup: [MediaPacket] = []
 
     /// Sound alone is a starting point once pictures have been missing for this long, in milliseconds.
     private static let pictureSilence: Int64 = 2_000
@@ -20,8 +23,14 @@ struct PacketGroup {
         self.limit = limit
     }
 
-    /// Metadata and decoder configurations as they stand, in the order a player wants them.
-    var configuration: [MediaPacket] {
+    /// Metadata and decoder configurations that a player needs before `packets`, in the order it wants them.
+    ///
+    /// What changed since the group began is among the packets, in its place.
+    var opening: [MediaPacket] {
+        packets.isEmpty ? configuration : openingOfGroup
+    }
+
+    private var configuration: [MediaPacket] {
         [metadata, videoConfiguration, audioConfiguration].compactMap { $0 }
     }
 
@@ -33,10 +42,12 @@ struct PacketGroup {
             while start > 0, batch[start - 1].isConfiguration { start -= 1 }
             return start
         }
+        var lastVideo = lastVideo
         return batch.firstIndex { packet in
+            if packet.isVideo { lastVideo = packet.timestamp }
             guard case .sound = packet.content else { return false }
-            guard let lastPicture else { return videoConfiguration == nil }
-            return packet.timestamp - lastPicture > Self.pictureSilence
+            guard let lastVideo else { return true }
+            return packet.timestamp - lastVideo > Self.pictureSilence
         }
     }
 
@@ -46,6 +57,9 @@ struct PacketGroup {
             packets.removeAll(keepingCapacity: true)
             bytes = 0
             note(batch[..<start])
+            let media = batch[start...].firstIndex { !$0.isConfiguration } ?? batch.endIndex
+            note(batch[start..<media])
+            openingOfGroup = configuration
             keep(batch[start...])
         } else if packets.isEmpty {
             note(batch[...])
@@ -71,12 +85,12 @@ struct PacketGroup {
 
     private mutating func note(_ batch: ArraySlice<MediaPacket>) {
         for packet in batch {
+            if packet.isVideo { lastVideo = packet.timestamp }
             switch packet.content {
             case .metadata: metadata = packet
             case .videoConfiguration: videoConfiguration = packet
             case .audioConfiguration: audioConfiguration = packet
-            case .picture: lastPicture = packet.timestamp
-            case .videoEnd, .sound: break
+            case .picture, .videoEnd, .sound: break
             }
         }
     }

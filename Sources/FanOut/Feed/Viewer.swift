@@ -8,6 +8,8 @@ final class Viewer {
         /// Gets nothing until the feed comes to a starting point: just joined, or skipped forward.
         case waiting
         case flowing
+        /// No longer among the viewers.
+        case gone
     }
 
     let output: any ViewerOutput

@@ -1,7 +1,9 @@
 import NIOCore
 import Stage
 
-/// One viewer's connection as the feed writes to it. All calls are on the viewer's event loop.
+/// One viewer's connection as the feed writes to it.
+///
+/// All calls are on the viewer's event loop.
 protocol ViewerOutput: AnyObject {
     /// Queues bytes without waiting for them to leave.
     func write(_ bytes: ByteBuffer)

@@ -6,6 +6,7 @@ public final class HLSDirectory: Sendable {
     private let configuration: HLSConfiguration
     private let programs = Mutex<[String: HLSProgram]>([:])
 
+    /// Makes one from its parts.
     public init(configuration: HLSConfiguration) {
         self.configuration = configuration
     }
@@ -20,6 +21,7 @@ public final class HLSDirectory: Sendable {
         }
     }
 
+    /// The room's program; nil when there is none.
     public func program(_ room: String) -> HLSProgram? {
         programs.withLock { $0[room] }
     }

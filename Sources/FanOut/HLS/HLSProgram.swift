@@ -20,11 +20,13 @@ public final class HLSProgram: PacketSink {
 
     private let state: Mutex<State>
 
+    /// Makes one from its parts.
     public init(configuration: HLSConfiguration) {
         run = String(UInt64.random(in: .min ... .max), radix: 36)
         state = Mutex(State(segmenter: Segmenter(configuration), playlist: MediaPlaylist(configuration)))
     }
 
+    /// Takes the next packet of the program.
     public func receive(_ packet: MediaPacket) {
         let now = Date().timeIntervalSince1970
         state.withLock { state in
@@ -35,6 +37,7 @@ public final class HLSProgram: PacketSink {
         }
     }
 
+    /// The next key picture begins a new continuity.
     public func publisherChanged() {
         state.withLock { $0.segmenter.discontinuity() }
     }

@@ -16,7 +16,7 @@ struct ByteRange: Equatable {
         guard let header, header.hasPrefix("bytes=") else { return .whole }
         let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, !header.contains(",") else { return .whole }
-        switch (Int(parts[0]), Int(parts[1])) {
+        switch (number(parts[0]), number(parts[1])) {
         case (let first?, let last?):
             guard first <= last else { return .whole }
             guard first < length else { return .unsatisfiable }
@@ -32,5 +32,10 @@ struct ByteRange: Equatable {
         case (nil, nil):
             return .whole
         }
+    }
+
+    /// Digits alone: what `Int` takes beyond them, the grammar does not.
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ? Int(text) : nil
     }
 }

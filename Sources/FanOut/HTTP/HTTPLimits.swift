@@ -2,16 +2,37 @@ public import NIOCore
 
 /// What a client of the HTTP port may use up.
 public struct HTTPLimits: Sendable {
-    /// A connection without a request for this long is closed; so is one that never finishes a header.
+    /// A connection on which nothing is asked and nothing answered for this long is closed.
     public var idle: TimeAmount
+    /// From a request's first byte to the end of its header.
+    public var header: TimeAmount
+    /// The longest a client may take to read an answer.
+    public var answer: TimeAmount
     /// How often connections are looked at.
     public var idleCheck: TimeAmount
-    /// Parts of pipelined requests held back behind a slow answer.
+    /// Parts of pipelined requests held back behind a slow answer, and answers on their way at a time.
     public var pipelinedParts: Int
+    /// Requests that one address may make per second in the long run, and at once after a pause; nil for any number.
+    public var requests: (perSecond: Double, burst: Double)?
+    /// Whether requests from this machine, where a proxy for many clients may run, are not counted.
+    public var sparesLoopback: Bool
 
-    public init(idle: TimeAmount = .seconds(30), idleCheck: TimeAmount = .seconds(10), pipelinedParts: Int = 64) {
+    /// Makes one from its parts.
+    public init(
+        idle: TimeAmount = .seconds(30),
+        header: TimeAmount = .seconds(10),
+        answer: TimeAmount = .seconds(120),
+        idleCheck: TimeAmount = .seconds(5),
+        pipelinedParts: Int = 64,
+        requests: (perSecond: Double, burst: Double)? = (100, 200),
+        sparesLoopback: Bool = true
+    ) {
         self.idle = idle
+        self.header = header
+        self.answer = answer
         self.idleCheck = idleCheck
         self.pipelinedParts = pipelinedParts
+        self.requests = requests
+        self.sparesLoopback = sparesLoopback
     }
 }

@@ -9,38 +9,62 @@ public import NIOHTTPTypes
 /// pass through untouched. Answers must leave in the order of the requests, so what a client pipelines behind a
 /// request that is still being answered elsewhere is held back until that answer has gone.
 public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
+    /// Parts of the requests that are passed on.
     public typealias InboundOut = HTTPRequestPart
+    /// Parts of the answers to those.
     public typealias OutboundIn = HTTPResponsePart
+    /// Parts of all answers.
     public typealias OutboundOut = HTTPResponsePart
 
     private let site: MediaSite
-    private let limits: HTTPLimits
-    /// A media request whose end has not come yet.
-    private var current: (request: MediaRequest, head: HTTPRequest)?
+    private var limits: HTTPLimits { site.limits }
+    /// A request that is answered here and whose end has not come yet; without a `MediaRequest` it was one too many.
+    private var current: (request: MediaRequest?, head: HTTPRequest)?
+    /// Whose budget the connection's requests are taken from; nil when nobody counts them.
+    private var account: String?
     /// Requests passed on whose answers have not gone out yet.
     private var passedOn = 0
     private var isPassingOn = false
     private var held: CircularBuffer<HTTPRequestPart> = []
     private var isStreaming = false
+    /// The client asked for the connection to end with the answer that is on its way.
+    private var isClosing = false
+    /// Answers of ours that have not left whole.
+    private var answersLeaving = 0
+    /// Since when the beginning of a header waits for its end.
+    private var headerBegan: MonotonicTime?
+    private var hasReadPart = false
     private var lastActivity = MonotonicTime.now()
     private var idleCheck: RepeatedTask?
 
-    public init(site: MediaSite, limits: HTTPLimits = HTTPLimits()) {
+    /// Makes one from its parts.
+    public init(site: MediaSite) {
         self.site = site
-        self.limits = limits
     }
 
     // MARK: Requests
 
+    /// Takes one part of a request.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastActivity = .now()
+        hasReadPart = true
+        headerBegan = nil
+        guard !isClosing else { return }
         let part = unwrapInboundIn(data)
         guard held.isEmpty, !(passedOn > 0 && !isPassingOn) else {
             hold(part, context: context)
             return
         }
         handle(part, context: context)
+    }
+
+    /// Bytes came that are no whole part: between two requests they are the beginning of a header.
+    public func channelReadComplete(context: ChannelHandlerContext) {
+        if !hasReadPart, !isStreaming, current == nil, !isPassingOn, headerBegan == nil { headerBegan = .now() }
+        hasReadPart = false
+        context.fireChannelReadComplete()
     }
 
     private func hold(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
@@ -55,6 +79,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         switch part {
         case .head(let head):
             let path = (head.path ?? "").prefix { $0 != "?" }
+            guard site.budget.takesRequest(from: account, now: lastActivity) else {
+                current = (nil, head)
+                return
+            }
             if let request = MediaRequest(path: path) {
                 current = (request, head)
             } else {
@@ -75,12 +103,16 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    private func answer(_ request: MediaRequest, head: HTTPRequest, context: ChannelHandlerContext) {
+    private func answer(_ request: MediaRequest?, head: HTTPRequest, context: ChannelHandlerContext) {
+        guard let request else {
+            send(.tooManyRequests, to: head, context: context)
+            return
+        }
         let query = QueryItems(target: head.path ?? "")
         let response: MediaResponse
         switch (head.method, request) {
         case (.options, _):
-            preflight(context: context)
+            send(MediaResponse.preflight, [], closing: head.asksToClose, context: context)
             return
         case (.get, .flv(let room)):
             switch FLVStream.admit(room: room, query: query, site: site) {
@@ -98,17 +130,12 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         default:
             response = .refusal(.methodNotAllowed, "GET, HEAD and OPTIONS are what this address takes")
         }
-        let (answer, body) = response.resolved(method: head.method, range: head.headerFields[.range])
-        send(answer, body, closing: head.headerFields[.connection]?.lowercased() == "close", context: context)
+        send(response, to: head, context: context)
     }
 
-    private func preflight(context: ChannelHandlerContext) {
-        var response = HTTPResponse(status: .noContent, headerFields: MediaResponse.crossOrigin)
-        response.headerFields[.accessControlAllowMethods] = "GET, HEAD, OPTIONS"
-        response.headerFields[.accessControlAllowHeaders] =
-            "Range, CMCD-Request, CMCD-Session, CMCD-Object, CMCD-Status"
-        response.headerFields[.accessControlMaxAge] = "86400"
-        send(response, [], closing: false, context: context)
+    private func send(_ response: MediaResponse, to request: HTTPRequest, context: ChannelHandlerContext) {
+        let (head, body) = response.resolved(method: request.method, range: request.headerFields[.range])
+        send(head, body, closing: request.asksToClose, context: context)
     }
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {
@@ -116,30 +143,38 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         if closing { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
-        guard closing else {
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-            return
+        isClosing = closing
+        answersLeaving += 1
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
+            let (handler, context) = bound.value
+            handler.answersLeaving -= 1
+            handler.lastActivity = .now()
+            if closing { context.close(promise: nil) }
         }
-        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+        // A client that goes on asking without reading what it is sent.
+        if answersLeaving > limits.pipelinedParts { context.close(promise: nil) }
     }
 
     // MARK: Answers of the server behind
 
+    /// Takes one part of an answer from the server behind.
     public func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         lastActivity = .now()
         let isEnd = if case .end = unwrapOutboundIn(data) { true } else { false }
         context.write(data, promise: promise)
         guard isEnd, passedOn > 0 else { return }
         passedOn -= 1
-        while passedOn == 0 || isPassingOn, let part = held.popFirst() {
+        while passedOn == 0 || isPassingOn, !isClosing, let part = held.popFirst() {
             handle(part, context: context)
         }
     }
 
     // MARK: Idle connections
 
+    /// Begins to watch for idleness.
     public func handlerAdded(context: ChannelHandlerContext) {
+        account = site.budget.account(of: context.channel.remoteAddress)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
             _ in
@@ -148,11 +183,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
+    /// Stops watching.
     public func handlerRemoved(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
     }
 
+    /// The connection is gone.
     public func channelInactive(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
@@ -160,9 +197,21 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     private func closeIfIdle(context: ChannelHandlerContext) {
-        guard !isStreaming, passedOn == 0 else { return }
-        if MonotonicTime.now().nanoseconds - lastActivity.nanoseconds > limits.idle.nanoseconds {
+        // What is answered elsewhere takes the time it takes, once its request is whole.
+        guard !isStreaming, passedOn == 0 || isPassingOn else { return }
+        let now = MonotonicTime.now().nanoseconds
+        if let headerBegan, now - headerBegan.nanoseconds > limits.header.nanoseconds {
             context.close(promise: nil)
+            return
         }
+        let patience = answersLeaving > 0 ? limits.answer : limits.idle
+        if now - lastActivity.nanoseconds > patience.nanoseconds { context.close(promise: nil) }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate var asksToClose: Bool {
+        guard let options = headerFields[.connection] else { return false }
+        return options.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("close") }
     }
 }

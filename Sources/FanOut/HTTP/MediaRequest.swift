@@ -36,7 +36,7 @@ enum MediaRequest: Equatable {
         }
     }
 
-    /// `[A-Za-z0-9_-]{1,64}`
+    // `[A-Za-z0-9_-]{1,64}`
     private static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -7,8 +7,9 @@ struct MediaResponse {
     var contentType: String
     var cacheControl: String
     var body: [ByteBuffer]
-    /// Whether a `Range` is honoured. Playlists never: a player that is given a part of a live playlist stitches two
-    /// versions of it together.
+    /// Whether a `Range` is honoured.
+    ///
+    /// Playlists never: a player that is given a part of a live playlist stitches two versions of it together.
     var allowsRanges = false
     var location: String?
 
@@ -46,6 +47,19 @@ struct MediaResponse {
         fields[.accessControlAllowOrigin] = "*"
         fields[.accessControlExposeHeaders] = "Content-Length, Content-Range, Date, X-Footlight-Session"
         return fields
+    }()
+
+    /// More requests from one address than it is granted.
+    static let tooManyRequests = MediaResponse.refusal(.tooManyRequests, "too many requests, slow down")
+
+    /// The answer to a page that asks, before it plays, whether it may.
+    static let preflight: HTTPResponse = {
+        var response = HTTPResponse(status: .noContent, headerFields: crossOrigin)
+        response.headerFields[.accessControlAllowMethods] = "GET, HEAD, OPTIONS"
+        response.headerFields[.accessControlAllowHeaders] =
+            "Range, CMCD-Request, CMCD-Session, CMCD-Object, CMCD-Status"
+        response.headerFields[.accessControlMaxAge] = "86400"
+        return response
     }()
 
     /// The head and the part of the body to send for a request with that method and `Range`.

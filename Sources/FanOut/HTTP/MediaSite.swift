@@ -3,16 +3,28 @@ import Media
 import NIOCore
 public import Stage
 
-/// Answers what players ask of the HTTP port, from memory and at once. Shared by all connections.
+/// Answers what players ask of the HTTP port, from memory and at once.
+///
+/// Shared by all connections.
 public struct MediaSite: Sendable {
     let feeds: FeedDirectory
     let hls: HLSDirectory
     let audience: any AudienceObserving
+    let limits: HTTPLimits
+    let budget: RequestBudget
 
-    public init(feeds: FeedDirectory, hls: HLSDirectory, audience: any AudienceObserving) {
+    /// Takes what is answered from, and whoever counts the viewers.
+    public init(
+        feeds: FeedDirectory,
+        hls: HLSDirectory,
+        audience: any AudienceObserving,
+        limits: HTTPLimits = HTTPLimits()
+    ) {
         self.feeds = feeds
         self.hls = hls
         self.audience = audience
+        self.limits = limits
+        budget = RequestBudget(limits)
     }
 
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.

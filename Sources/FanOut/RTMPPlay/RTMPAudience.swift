@@ -7,6 +7,7 @@ public struct RTMPAudience: Sendable {
     private let feeds: FeedDirectory
     private let audience: any AudienceObserving
 
+    /// Takes the feeds, and whoever counts their viewers.
     public init(feeds: FeedDirectory, audience: any AudienceObserving) {
         self.feeds = feeds
         self.audience = audience
@@ -29,7 +30,7 @@ public struct RTMPAudience: Sendable {
             playback: .rtmp,
             audience: audience
         )
-        return .accept(RTMPViewer(feed: feed, session: session))
+        return .accept(RTMPViewer(feed: feed, session: session), sid: session.sid)
     }
 
     /// Answers a player that is never counted: the mixer, a monitor.

@@ -59,8 +59,10 @@ extension GatewayConfiguration {
 public struct ConfigurationError: Error, CustomStringConvertible, Equatable {
     /// The setting, as in the configuration file.
     public let key: String
+    /// What is wrong with its value.
     public let problem: String
 
+    /// Both in one line.
     public var description: String { "configuration: \(key) \(problem)" }
 }
 

@@ -23,8 +23,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var fanOutTick = 33
     /// `fanout.viewers`: most viewers let in at a time.
     public var maximumViewers = 20_000
-    /// `outputs.allow_private`: whether outputs may push to private and loopback addresses. Unset means: only when
-    /// this gateway itself listens on loopback, as on a workstation.
+    /// `outputs.allow_private`: whether outputs may push to private and loopback addresses.
+    ///
+    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
     public var allowsPrivateOutputs: Bool?
     /// `room.idle`: seconds a program goes on without a host before its mixer is stopped.
     public var roomIdle = 300
@@ -33,6 +34,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// `log.level`: trace, debug, info, notice, warning, error or critical.
     public var logLevel = "info"
 
+    /// The defaults.
     public init() {}
 
     /// Whether outputs may go to private addresses, the default resolved.

@@ -2,6 +2,7 @@ public import Foundation
 
 /// The one folder in which a gateway keeps what must survive a restart.
 public struct DataDirectory: Sendable {
+    /// Where the folder is.
     public let path: String
 
     /// Opens the folder, making it (mode 0700) when it is not there.
@@ -50,10 +51,12 @@ public struct DataDirectory: Sendable {
         FileManager.default.contents(atPath: filePath(name))
     }
 
+    /// Removes a file, if it is there.
     public func remove(_ name: String) {
         try? FileManager.default.removeItem(atPath: filePath(name))
     }
 
+    /// The path of a file in the folder.
     public func filePath(_ name: String) -> String {
         path + "/" + name
     }
@@ -64,6 +67,7 @@ public enum DataDirectoryError: Error, CustomStringConvertible {
     case unreadable(String)
     case unwritable(String)
 
+    /// What is wrong, and what to do.
     public var description: String {
         switch self {
         case .unreadable(let file): "\(file) is damaged; restore it, or remove it to have a new one made"

@@ -2,10 +2,15 @@ import Foundation
 
 /// Where a running gateway listens, as written to `endpoints.json` for whoever started it.
 public struct Endpoints: Codable, Sendable, Equatable {
+    /// Hosts and RTMP viewers.
     public var rtmpPort: Int
+    /// API, HTTP-FLV and HLS.
     public var httpPort: Int
+    /// Metrics and health, on loopback.
     public var adminPort: Int
+    /// RTMP over TLS; nil when it is off.
     public var rtmpsPort: Int?
+    /// The gateway's process.
     public var pid: Int32
 
     static let fileName = "endpoints.json"

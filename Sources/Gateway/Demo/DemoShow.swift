@@ -11,6 +11,7 @@ public struct DemoShow: Sendable {
     private let configuration: GatewayConfiguration
     private static let room = "demo"
 
+    /// Prepares the show; nothing is opened before it runs.
     public init(_ configuration: GatewayConfiguration) {
         self.configuration = configuration
     }

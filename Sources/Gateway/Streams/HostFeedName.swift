@@ -20,7 +20,8 @@ struct HostFeedName: Equatable {
 
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3 || (parts.count == 4 && parts[3] == "screen"), parts[1] == "host" else { return nil }
+        guard parts.count == 3 || (parts.count == 4 && parts[3] == "screen") else { return nil }
+        guard !parts[0].isEmpty, parts[1] == "host", !parts[2].isEmpty else { return nil }
         self.init(
             room: String(parts[0]),
             participantSID: String(parts[2]),

@@ -26,18 +26,21 @@ final class ProgramDoor: Sendable {
         self.logger = logger
     }
 
-    /// Answers a mixer whose token was found good for `room` and `epoch`. On the connection's event loop.
+    /// Answers a mixer whose token was found good for `room` and `epoch`.
+    ///
+    /// On the connection's event loop.
     func publish(room: String, epoch: UInt64, on connection: RTMPConnection) -> PublishVerdict {
         guard let feed = feeds.feed(room) else {
             return .refuse(.publishDenied("the room has ended"), after: .zero)
         }
-        let outcome = publishers.withLock { publishers -> (isAccepted: Bool, old: RTMPConnection?) in
+        let outcome = publishers.withLock { publishers -> (way: FeedPublisher, old: RTMPConnection?)? in
             let present = publishers[room]
-            if let present, present.epoch > epoch { return (false, nil) }
+            if let present, present.epoch > epoch { return nil }
             publishers[room] = Publisher(epoch: epoch, connection: connection)
-            return (true, present?.connection)
+            // Made under the lock, so that the feed and this door agree on who is the newest.
+            return (feed.makePublisher(), present?.connection)
         }
-        guard outcome.isAccepted else {
+        guard let outcome else {
             logger.notice(
                 "program refused: a newer mixer is at work",
                 metadata: ["room": "\(room)", "epoch": "\(epoch)"]
@@ -48,22 +51,18 @@ final class ProgramDoor: Sendable {
             old.eventLoop.execute { old.end(.publishReplaced, reason: .replaced) }
         }
         logger.info("program is on air", metadata: ["room": "\(room)", "epoch": "\(epoch)"])
-        feed.publisherChanged()
-        return .accept(ProgramPublisher(door: self, feed: feed, room: room, connection: connection))
-    }
-
-    /// Whether this connection is the one that publishes the room's program.
-    fileprivate func isPublisher(_ connection: RTMPConnection, of room: String) -> Bool {
-        publishers.withLock { $0[room]?.connection === connection }
+        outcome.way.publisherChanged()
+        return .accept(ProgramPublisher(door: self, feed: outcome.way, room: room, connection: connection))
     }
 
     /// The connection is gone; the epoch stays, so that an older mixer cannot come back in between.
     fileprivate func leave(_ connection: RTMPConnection, room: String) {
-        publishers.withLock { publishers in
-            guard publishers[room]?.connection === connection else { return }
+        let wasPresent = publishers.withLock { publishers in
+            guard publishers[room]?.connection === connection else { return false }
             publishers[room]?.connection = nil
+            return true
         }
-        logger.info("program publisher is gone", metadata: ["room": "\(room)"])
+        if wasPresent { logger.info("program publisher is gone", metadata: ["room": "\(room)"]) }
     }
 
     /// Forgets a room that ended, and ends its publisher.
@@ -77,11 +76,11 @@ final class ProgramDoor: Sendable {
 /// The publishing connection of a mixer.
 private final class ProgramPublisher: PublishReceiver {
     private let door: ProgramDoor
-    private let feed: Feed
+    private let feed: FeedPublisher
     private let room: String
     private let connection: RTMPConnection
 
-    init(door: ProgramDoor, feed: Feed, room: String, connection: RTMPConnection) {
+    init(door: ProgramDoor, feed: FeedPublisher, room: String, connection: RTMPConnection) {
         self.door = door
         self.feed = feed
         self.room = room
@@ -89,8 +88,6 @@ private final class ProgramPublisher: PublishReceiver {
     }
 
     func receive(_ packet: MediaPacket) throws(RTMPStatus) {
-        // A publisher that was sent away may still have packets under way; they would mix two programs.
-        guard door.isPublisher(connection, of: room) else { throw .publishReplaced }
         feed.receive(packet)
     }
 

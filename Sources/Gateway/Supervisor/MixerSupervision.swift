@@ -69,15 +69,22 @@ struct MixerSupervision {
     }
 
     /// The room has hosts, or has none any more.
+    ///
+    /// A host after the room's end is one of a new room that took the name over while the old one's process goes.
     mutating func hostsChanged(_ hasHost: Bool, now: MonotonicTime) -> Action {
         if self.hasHost, !hasHost { hostless = now }
-        if hasHost { hostless = nil }
+        if hasHost {
+            hostless = nil
+            isEnded = false
+        }
         self.hasHost = hasHost
         return decide(now: now)
     }
 
     mutating func roomEnded(now: MonotonicTime) -> Action {
         isEnded = true
+        hasHost = false
+        hostless = nil
         return decide(now: now)
     }
 

@@ -44,7 +44,9 @@ final class MixerSupervisor: Service {
         (notes, continuation) = AsyncStream.makeStream(of: Note.self, bufferingPolicy: .bufferingOldest(65_536))
     }
 
-    /// Notes an event of the stage. Any thread.
+    /// Notes an event of the stage.
+    ///
+    /// Any thread.
     func observe(_ event: StageEvent, hasHost: Bool) {
         if case .roomEnded = event.payload {
             continuation.yield(.ended(room: event.roomName))
@@ -88,7 +90,7 @@ final class MixerSupervisor: Service {
             guard var room = rooms[name] else { return }
             let action = room.supervision.roomEnded(now: now)
             await carryOut(action, name: name, room: &room)
-            rooms[name] = room.supervision.isFinished ? nil : room
+            keep(room, name: name, in: &rooms)
         case .exited(let name, let status, let wasSignalled):
             guard var room = rooms[name] else { return }
             logger.log(
@@ -99,9 +101,7 @@ final class MixerSupervisor: Service {
             room.process = nil
             let action = room.supervision.exited(now: now, jitter: .random(in: 0...1))
             await carryOut(action, name: name, room: &room)
-            let count = room.supervision.restarts
-            restarts.withLock { $0[name] = count }
-            rooms[name] = room.supervision.isFinished ? nil : room
+            keep(room, name: name, in: &rooms)
         case .tick:
             for name in rooms.keys {
                 guard var room = rooms[name] else { continue }
@@ -111,6 +111,14 @@ final class MixerSupervisor: Service {
                 rooms[name] = room
             }
         }
+    }
+
+    /// Puts a room back after a change, or forgets it with its figures when nothing will follow.
+    private func keep(_ room: Room, name: String, in rooms: inout [String: Room]) {
+        let isFinished = room.supervision.isFinished
+        rooms[name] = isFinished ? nil : room
+        let count = room.supervision.restarts
+        restarts.withLock { $0[name] = isFinished || count == 0 ? nil : count }
     }
 
     private func makeRoom() -> Room {

@@ -6,17 +6,23 @@ public struct PlaybackResource: Codable, Sendable, Hashable {
     public var rtmpURL: String
     /// HTTP-FLV.
     public var flvURL: String
+    /// A RECV_ONLY participant's own session id, null for others.
+    ///
+    /// A player that presents it as `sid`, as the addresses then do, counts as that participant and not once more.
+    @ExplicitNull public var viewerToken: String?
 
     /// Makes addresses.
-    public init(hlsURL: String, rtmpURL: String, flvURL: String) {
+    public init(hlsURL: String, rtmpURL: String, flvURL: String, viewerToken: String? = nil) {
         self.hlsURL = hlsURL
         self.rtmpURL = rtmpURL
         self.flvURL = flvURL
+        self.viewerToken = viewerToken
     }
 
     private enum CodingKeys: String, CodingKey {
         case hlsURL = "hls_url"
         case rtmpURL = "rtmp_url"
         case flvURL = "flv_url"
+        case viewerToken = "viewer_token"
     }
 }

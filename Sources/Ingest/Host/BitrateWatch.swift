@@ -27,8 +27,9 @@ struct BitrateWatch {
             return .fine
         }
         let elapsed = now.seconds(since: start)
-        guard elapsed >= Self.window else { return .fine }
-        let kilobits = Int(Double(bytes) * 8 / 1_000 / elapsed)
+        // What already is too much for the whole window need not be taken in to its end.
+        let kilobits = Int(Double(bytes) * 8 / 1_000 / max(elapsed, Self.window))
+        guard elapsed >= Self.window || kilobits > limit * 2 else { return .fine }
         windowStart = now
         bytes = 0
         if kilobits > limit * 2 { return .tooHigh(kilobits: kilobits) }

@@ -37,14 +37,13 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         media = HostMedia(limit: configuration.maximumPicture)
         timeline = HostTimeline(origin: .now())
         bitrate = BitrateWatch(limit: configuration.maximumBitrate)
-        feed.publisherChanged()
     }
 
     func receive(_ packet: MediaPacket) throws(RTMPStatus) {
         let now = MonotonicTime.now()
         try watchBitrate(packet.body.readableBytes, now: now)
         guard var packet = try media.admit(packet, now: now) else { return }
-        packet.timestamp = timeline.place(packet.timestamp, arrival: now)
+        packet.timestamp = timeline.place(packet, arrival: now)
         if media.published != reported {
             reported = media.published
             stage.publishChanged(grant, connection: connection, media: reported)

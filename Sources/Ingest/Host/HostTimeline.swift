@@ -8,10 +8,14 @@ import Media
 struct HostTimeline {
     /// A step that differs from the time that really passed by more than this is a new clock, in milliseconds.
     static let jump: Int64 = 2_000
+    /// Sound or picture by itself never steps back; one that does by more than this has a new clock, in milliseconds.
+    static let backwardJump: Int64 = 250
 
     private let origin: MonotonicTime
     private var offset: Int64?
     private var last: (timestamp: Int64, arrival: MonotonicTime)?
+    private var lastPicture: Int64?
+    private var lastSound: Int64?
     /// How often the encoder's clock leapt.
     private(set) var jumps = 0
 
@@ -20,21 +24,50 @@ struct HostTimeline {
         self.origin = origin
     }
 
-    mutating func place(_ timestamp: Int64, arrival: MonotonicTime) -> Int64 {
+    /// The packet's decode time on the feed's clock.
+    mutating func place(_ packet: MediaPacket, arrival: MonotonicTime) -> Int64 {
+        let timestamp = packet.timestamp
+        if packet.isConfiguration { return placeConfiguration(packet, arrival: arrival) }
         if let last, let offset {
-            let step = timestamp - last.timestamp
-            let passed = arrival.milliseconds - last.arrival.milliseconds
-            // A burst after a stall advances by small steps while no time passes: that is no jump. A pause of the
-            // encoder advances by as much as passed: nor is that.
-            if abs(step) <= Self.jump || abs(step - passed) <= Self.jump {
-                self.last = (timestamp, arrival)
+            if isContinuous(packet, last: last, arrival: arrival) {
+                note(packet, arrival: arrival)
                 return timestamp + offset
             }
             jumps += 1
+            // The other track has not got the new clock yet: its next step says nothing.
+            lastPicture = nil
+            lastSound = nil
         }
         let offset = arrival.milliseconds - origin.milliseconds - timestamp
         self.offset = offset
-        last = (timestamp, arrival)
+        note(packet, arrival: arrival)
         return timestamp + offset
+    }
+
+    /// Many encoders stamp metadata and headers with 0 at any time; they go where the media is, and set no clock.
+    private func placeConfiguration(_ packet: MediaPacket, arrival: MonotonicTime) -> Int64 {
+        guard let last, let offset else { return arrival.milliseconds - origin.milliseconds }
+        let isNear = abs(packet.timestamp - last.timestamp) <= Self.backwardJump
+        return (isNear ? packet.timestamp : last.timestamp) + offset
+    }
+
+    private func isContinuous(
+        _ packet: MediaPacket,
+        last: (timestamp: Int64, arrival: MonotonicTime),
+        arrival: MonotonicTime
+    ) -> Bool {
+        let track = packet.isVideo ? lastPicture : packet.isAudio ? lastSound : nil
+        if let track, packet.timestamp < track - Self.backwardJump { return false }
+        // A burst after a stall advances by small steps while no time passes: that is no jump. A pause of the encoder
+        // advances by as much as passed: nor is that.
+        let step = packet.timestamp - last.timestamp
+        let passed = arrival.milliseconds - last.arrival.milliseconds
+        return abs(step) <= Self.jump || abs(step - passed) <= Self.jump
+    }
+
+    private mutating func note(_ packet: MediaPacket, arrival: MonotonicTime) {
+        last = (packet.timestamp, arrival)
+        if packet.isVideo { lastPicture = packet.timestamp }
+        if packet.isAudio { lastSound = packet.timestamp }
     }
 }

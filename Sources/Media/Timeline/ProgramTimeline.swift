@@ -7,6 +7,7 @@ public struct ProgramTimeline: Sendable {
     private var offset: Int64?
     private var last: (timestamp: Int64, arrival: MonotonicTime)?
 
+    /// A clock that has not begun.
     public init() {}
 
     /// The last time given out, in milliseconds; nil before the first packet.

@@ -37,6 +37,11 @@ struct RoomBook {
         }
     }
 
+    /// A broadcast begins; the figures of the one before it under the same name are history.
+    mutating func begin(_ room: String) {
+        rooms[room] = Entry(publishedWatch: rooms[room]?.publishedWatch ?? .zero)
+    }
+
     /// The broadcast is over; `final` stands for it until the next one begins.
     mutating func end(_ room: String, final: RoomViewership, at: Int64) {
         rooms[room, default: Entry()].ended = (at, final)
