@@ -1,0 +1,88 @@
+import FootlightTesting
+import Foundation
+import Media
+
+/// A stream coded once by ffmpeg and kept for later runs.
+struct Clip {
+    /// The file.
+    let path: String
+    let seconds: Int
+
+    /// Its packets as a feed would carry them.
+    var packets: [MediaPacket] {
+        get throws { try FLVFile(path: path).packets }
+    }
+
+    /// A camera as hosts send it: 1280x720, 30 pictures a second, H.264 High at 2.5 Mb/s with two B-frames and CABAC,
+    /// AAC at 128 kb/s. Each `number` has its own colours and tone.
+    static func host(_ number: Int, seconds: Int) async throws -> Clip {
+        try await make(
+            "host-\(number)",
+            seconds: seconds,
+            picture: "testsrc2=size=1280x720:rate=30",
+            filter: "noise=alls=6:allf=t,hue=h=\(number * 70),format=yuv420p",
+            tone: 440 + 110 * number,
+            video: ["-preset", "medium", "-profile:v", "high", "-bf", "2", "-g", "60"] + constantRate(2500),
+            audioBitrate: 128
+        )
+    }
+
+    /// What an audience is sent in the fan-out's measurements: 640x360, 30 pictures a second, 500 kb/s in all.
+    static func program(hasSound: Bool, seconds: Int) async throws -> Clip {
+        let video = hasSound ? 440 : 500
+        return try await make(
+            hasSound ? "program-av" : "program-v",
+            seconds: seconds,
+            picture: "testsrc2=size=640x360:rate=30",
+            filter: "noise=alls=8:allf=t,format=yuv420p",
+            tone: hasSound ? 440 : nil,
+            video: ["-preset", "veryfast", "-tune", "zerolatency", "-g", "60", "-sc_threshold", "0"]
+                + constantRate(video),
+            audioBitrate: 60
+        )
+    }
+
+    /// One output's program: 2.6 Mb/s with sound.
+    static func output(seconds: Int) async throws -> Clip {
+        try await make(
+            "output",
+            seconds: seconds,
+            picture: "testsrc2=size=1280x720:rate=30",
+            filter: "noise=alls=8:allf=t,format=yuv420p",
+            tone: 440,
+            video: ["-preset", "veryfast", "-tune", "zerolatency", "-g", "60", "-sc_threshold", "0"]
+                + constantRate(2472),
+            audioBitrate: 128
+        )
+    }
+
+    private static func constantRate(_ kilobits: Int) -> [String] {
+        ["-b:v", "\(kilobits)k", "-maxrate", "\(kilobits)k", "-bufsize", "\(kilobits)k", "-nal-hrd", "cbr"]
+    }
+
+    private static func make(
+        _ name: String,
+        seconds: Int,
+        picture: String,
+        filter: String,
+        tone: Int?,
+        video: [String],
+        audioBitrate: Int
+    ) async throws -> Clip {
+        let folder = NSTemporaryDirectory() + "/footlight-bench-clips"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let clip = Clip(path: "\(folder)/\(name)-\(seconds)s.flv", seconds: seconds)
+        guard !FileManager.default.fileExists(atPath: clip.path) else { return clip }
+        var arguments = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "\(picture):duration=\(seconds)"]
+        if let tone {
+            arguments += ["-f", "lavfi", "-i", "sine=frequency=\(tone):sample_rate=48000:duration=\(seconds)"]
+            arguments += ["-c:a", "aac", "-ac", "2", "-b:a", "\(audioBitrate)k"]
+        }
+        // Written under another name first, so that a run that was cut short leaves no clip.
+        let unfinished = clip.path + ".part"
+        arguments += ["-vf", filter, "-c:v", "libx264"] + video + ["-f", "flv", unfinished]
+        try await ChildProcess.run(arguments, within: .seconds(300))
+        try FileManager.default.moveItem(atPath: unfinished, toPath: clip.path)
+        return clip
+    }
+}

@@ -1,0 +1,15 @@
+/// What one server needed for one crowd.
+struct FanOutFigures {
+    /// Processor milliseconds per viewer and second.
+    var processor = 0.0
+    /// Processor milliseconds per second with the stream and without viewers.
+    var idle = 0.0
+    /// Resident memory per viewer in KiB.
+    var memory = 0.0
+    /// Milliseconds from connecting to the first key picture.
+    var firstKey = Samples()
+    /// Milliseconds from the publisher to a viewer.
+    var delay = Samples()
+    /// Bytes that reached the crowd, of those that were due.
+    var delivered = 0.0
+}

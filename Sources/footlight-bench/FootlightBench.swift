@@ -1,0 +1,14 @@
+import ArgumentParser
+
+@main
+struct FootlightBench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "footlight-bench",
+        abstract: "Measures Footlight beside ffmpeg and nginx-rtmp.",
+        discussion: """
+            Figures count only from a release build on a quiet machine. Runs of the things compared alternate, and \
+            ratios are taken within a round, so that a machine that slows down slows both.
+            """,
+        subcommands: [MixerCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self]
+    )
+}

@@ -1,0 +1,59 @@
+import FootlightTesting
+import Stage
+
+/// The same program by the ffmpeg tool: `xstack`, `amix`, `alimiter`, one thread each.
+struct FFmpegMix {
+    /// How the program is coded.
+    enum Codecs {
+        /// Every parameter as Footlight gives it to the codecs, but the search effort, which is the preset's.
+        case asFootlight
+        /// What one would write: preset, tune and rates, and ffmpeg's own AAC coder as it is.
+        case presetOnly
+    }
+
+    let clips: [Clip]
+    let codecs: Codecs
+
+    /// Runs once; returns processor seconds per second of program.
+    func run() async throws -> Double {
+        let before = ProcessorTime.endedChildren
+        try await ChildProcess.run(arguments, within: .seconds(600))
+        return (ProcessorTime.endedChildren - before) / Double(clips.map(\.seconds).max() ?? 1)
+    }
+
+    private var arguments: [String] {
+        var arguments = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-filter_threads", "1", "-filter_complex_threads", "1"]
+        for clip in clips { arguments += ["-threads", "1", "-i", clip.path] }
+        arguments += ["-filter_complex", filter, "-map", "[v]", "-map", "[a]", "-threads", "1"]
+        arguments += ["-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"]
+        arguments += ["-b:v", "3000k", "-maxrate", "3000k", "-bufsize", "3000k", "-g", "60", "-bf", "0"]
+        arguments += ["-c:a", "aac", "-ar", "48000", "-ac", "2", "-b:a", "128k"]
+        switch codecs {
+        case .asFootlight:
+            arguments += ["-profile:v", "main", "-nal-hrd", "cbr", "-forced-idr", "1", "-aac_coder", "fast"]
+            arguments += [
+                "-x264-params", "scenecut=0:open-gop=0:bframes=0:sliced-threads=0:keyint=60:min-keyint=1",
+            ]
+        case .presetOnly:
+            arguments += ["-sc_threshold", "0", "-nal-hrd", "cbr"]
+        }
+        return arguments + ["-f", "flv", "/dev/null"]
+    }
+
+    private var filter: String {
+        let program = ProgramConfiguration()
+        let tiles = GridLayout.rectangles(count: clips.count, width: program.width, height: program.height)
+        let scaled = tiles.enumerated().map { "[\($0):v]scale=\($1.width):\($1.height):flags=bilinear[v\($0)];" }
+        let pictures = tiles.indices.map { "[v\($0)]" }.joined()
+        let places = tiles.map { "\($0.x)_\($0.y)" }.joined(separator: "|")
+        let sounds = tiles.indices.map { "[\($0):a]" }.joined()
+        let size = "\(program.width):\(program.height)"
+        let stack =
+            tiles.count > 1
+            ? "\(pictures)xstack=inputs=\(tiles.count):layout=\(places):fill=black,pad=\(size):0:0[v];"
+            : "\(pictures)null[v];"
+        return scaled.joined() + stack
+            + "\(sounds)amix=inputs=\(tiles.count):normalize=0,"
+            + "alimiter=limit=0.891:attack=5:release=80:level=disabled[a]"
+    }
+}

@@ -1,0 +1,61 @@
+import FootlightTesting
+import Media
+import Mixer
+import Stage
+
+/// One program by Footlight's mixer, on a virtual clock, as fast as one core makes it.
+struct FootlightMix {
+    let clips: [Clip]
+    /// Further x264 parameters; empty for those of the preset.
+    let encoderOptions: String
+
+    /// Short, so that nearly all of what is decoded is also shown before the end.
+    private static let jitterTarget = 100
+    /// Milliseconds from a host's clock to the arrival of its packets.
+    private static let transit: Int64 = 30
+
+    func run() throws -> MixFigures {
+        let before = ProcessorTime.own
+        let configuration = ProgramConfiguration(jitterTarget: Self.jitterTarget)
+        let renderer = try ProgramRenderer(
+            configuration: configuration,
+            encoderOptions: encoderOptions,
+            sink: { _ in }
+        )
+        let names = clips.indices.map { "host-\($0)" }
+        renderer.apply(.grid(of: names, on: configuration))
+        var arrivals: [(input: HostInput, packet: MediaPacket)] = []
+        for (name, clip) in zip(names, clips) {
+            let input = renderer.addHost(name)
+            arrivals += try clip.packets.map { (input, $0) }
+        }
+        arrivals.sort { $0.packet.timestamp < $1.packet.timestamp }
+        for (input, packet) in arrivals {
+            let moment = MonotonicTime(nanoseconds: 0).advanced(milliseconds: packet.timestamp + Self.transit)
+            renderer.advance(to: moment)
+            input.receive(packet, arrival: moment)
+        }
+        let end = Int64(clips.map(\.seconds).max() ?? 0) * 1000 + Int64(Self.jitterTarget)
+        renderer.advance(to: MonotonicTime(nanoseconds: 0).advanced(milliseconds: end))
+        return try figures(renderer.statistics, used: ProcessorTime.own - before)
+    }
+
+    /// A run that lost pictures or sound would be cheap for the wrong reason.
+    private func figures(_ statistics: MixerStatistics, used: Double) throws -> MixFigures {
+        let errors = statistics.encodeErrors + statistics.hosts.reduce(0) { $0 + $1.decodeErrors }
+        let wanted = Int64(clips.map(\.seconds).min() ?? 0) * 30
+        guard errors == 0, statistics.skippedPictures == 0, statistics.hosts.allSatisfy({ $0.pictures >= wanted - 3 })
+        else { throw ToolFailure("the mix is not whole: \(statistics)") }
+        let seconds = Double(clips.map(\.seconds).max() ?? 1)
+        let processor = statistics.processor
+        let stages = processor.total - processor.rest
+        return MixFigures(
+            decode: processor.decode / seconds,
+            compose: processor.compose / seconds,
+            encode: processor.encode / seconds,
+            sound: processor.sound / seconds,
+            soundDecoding: statistics.hosts.reduce(0) { $0 + $1.soundSeconds } / seconds,
+            rest: max(used - stages, 0) / seconds
+        )
+    }
+}
