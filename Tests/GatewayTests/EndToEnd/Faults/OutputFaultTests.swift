@@ -1,0 +1,139 @@
+import FootlightTesting
+import Foundation
+import Media
+import Stage
+import Testing
+
+@Suite("Outputs whose targets misbehave", .serialized, .timeLimit(.minutes(2)))
+struct OutputFaultTests {
+    @Test("Each bad target touches its own output alone, says what is wrong, and recovers by itself")
+    func targets() async throws {
+        let stage = try await FaultStage(room: "outputs")
+        let host = try await stage.join("host")
+        let encoder = try stage.publish(try await stage.clip(HostScript(.green, tone: 440)), as: host)
+        try await stage.waitUntilOnAir()
+
+        let (good, dying, freezing) = (try await NginxRTMP(), try await NginxRTMP(), try await NginxRTMP())
+        let (absent, denying) = (try await NginxRTMP(), try await NginxRTMP(refusesPublishers: true))
+        absent.stop()
+        let silent = try SilentListener()
+        let viewer = try Players.rtmp(stage.gateway.rtmpURL(room: stage.room))
+        let outputs: [JSONValue] = [
+            target("good", good.url), target("dying", dying.url), target("freezing", freezing.url),
+            target("absent", absent.url), target("denying", denying.url),
+            target("silent", "rtmp://127.0.0.1:\(silent.port)/live"),
+        ]
+        try await stage.expect(202, "POST", stage.path("livestream/start"), ["outputs": .array(outputs)])
+        for name in ["good", "dying", "freezing"] {
+            #expect(try await stage.waitForOutput(name, ["connected"], within: .seconds(5)), "\(name)")
+        }
+        _ = try await eventually(within: .seconds(5)) { try !good.recordings.isEmpty }
+        let pushed = FLVTail(path: try #require(try good.recordings.first))
+
+        // Refused by the system, and refused by the server.
+        #expect(try await fault("absent", of: stage, within: .seconds(3))?.lowercased().contains("refused") == true)
+        #expect(try await stage.output("absent")["state"].string == "connecting")
+        #expect(try await stage.waitForOutput("denying", ["failed"], within: .seconds(8)))
+        let denial = try await stage.output("denying")["last_error"].string ?? ""
+        #expect(!denial.isEmpty)
+
+        // One dies, one stands still.
+        dying.stop()
+        freezing.pause()
+        let frozen = MonotonicTime.now()
+        #expect(try await stage.waitForOutput("dying", ["interrupted"], within: .seconds(3)))
+        let death = try await stage.output("dying")["last_error"].string ?? ""
+        #expect(!death.isEmpty)
+        #expect(try await stage.waitForOutput("freezing", ["interrupted"], within: .seconds(12)))
+        let stall = try await stage.output("freezing")
+        print(
+            "outputs: denied \"\(denial)\"; died \"\(death)\"; frozen noticed after",
+            "\(MonotonicTime.now().seconds(since: frozen)) s \"\(stall["last_error"].string ?? "")\",",
+            "dropped \(stall["dropped_frames"].int ?? -1)"
+        )
+        #expect(stall["last_error"].string?.isEmpty == false)
+
+        // Nobody is home behind an open door: that takes until the deadline of the handshake.
+        let silence = try await fault("silent", of: stage, within: .seconds(8))
+        #expect(silence != nil)
+        #expect(try await stage.output("silent")["state"].string == "connecting")
+
+        // All come to life.
+        try await dying.start()
+        try await absent.start()
+        freezing.resume()
+        let healed = MonotonicTime.now()
+        for name in ["dying", "freezing", "absent"] {
+            #expect(try await stage.waitForOutput(name, ["connected"], within: .seconds(20)), "\(name)")
+            print("outputs: \(name) is connected after \(MonotonicTime.now().seconds(since: healed)) s")
+        }
+        #expect(try await stage.output("dying")["reconnects"].int == 1)
+        #expect(try await stage.output("freezing")["reconnects"].int == 1)
+        #expect(try await stage.output("absent")["reconnects"].int == 0)
+
+        try await addAndRemove(stage)
+        try await Task.sleep(for: .seconds(1))
+        let state = try await stage.output("good")
+        #expect(state["state"].string == "connected" && state["last_error"] == .null, "\(state.text)")
+        #expect(state["reconnects"].int == 0 && state["dropped_frames"].int == 0, "\(state.text)")
+        #expect(encoder.isRunning && viewer.child.isRunning)
+        checkUntouched("output", pushed)
+        checkUntouched("RTMP viewer", viewer.tail)
+
+        // The dead and the frozen one hold the program of after their return.
+        for server in [dying, freezing] {
+            let last = try #require(try server.recordings.last)
+            viewer.child.end()
+            let picture = try await Recording(path: last).picture(at: 0.5)
+            #expect(picture.averageColour(x: 100, y: 100, width: 400, height: 200).distance(to: .green) <= 12)
+        }
+        #expect(try good.recordings.count == 1)
+        let log = stage.gateway.log
+        for name in ["good", "dying", "freezing", "absent", "denying", "silent"] {
+            #expect(!log.contains("secret-of-\(name)"))
+        }
+    }
+
+    private func target(_ name: String, _ url: String) -> JSONValue {
+        ["name": .string(name), "url": .string(url), "stream_key": .string("secret-of-\(name)")]
+    }
+
+    /// What went wrong with an output, as soon as it says so.
+    private func fault(_ name: String, of stage: FaultStage, within deadline: Duration) async throws -> String? {
+        var fault: String?
+        _ = try await eventually(within: deadline, every: .milliseconds(100)) {
+            fault = try await stage.output(name)["last_error"].string
+            return fault != nil
+        }
+        return fault
+    }
+
+    /// Outputs come and go while the others run; the last one stays.
+    private func addAndRemove(_ stage: FaultStage) async throws {
+        let late = try await NginxRTMP()
+        try await stage.expect(
+            202,
+            "POST",
+            stage.path("livestream/outputs"),
+            ["outputs": [target("late", late.url)]]
+        )
+        #expect(try await stage.waitForOutput("late", ["connected"], within: .seconds(5)))
+        for name in ["late", "denying", "silent", "absent", "dying", "freezing"] {
+            try await stage.expect(200, "DELETE", stage.path("livestream/outputs/\(name)"))
+            #expect(try await stage.output(name) == .null)
+        }
+        let refusal = try await stage.expect(409, "DELETE", stage.path("livestream/outputs/good"))
+        #expect(refusal["code"].int == 4015 || refusal["error"]["code"].int == 4015, "\(refusal.text)")
+        #expect(try await stage.output("good")["stream_key"].string == "****good")
+    }
+
+    private func checkUntouched(_ name: String, _ tail: FLVTail) {
+        let pictures = tail.steps(\.isPicture)
+        let sounds = tail.steps { $0.kind == .sound }
+        #expect(pictures.count > 400, "\(name)")
+        #expect((pictures.min() ?? 0) > 0 && (pictures.max() ?? 0) < 40, "\(name): \(pictures.max() ?? 0) ms")
+        #expect((sounds.min() ?? 0) > 0 && (sounds.max() ?? 0) < 40, "\(name): \(sounds.max() ?? 0) ms")
+        print("outputs: \(name), longest wait for a picture \(Int(tail.longestWait * 1000)) ms")
+        #expect(tail.longestWait < 0.5, "\(name)")
+    }
+}

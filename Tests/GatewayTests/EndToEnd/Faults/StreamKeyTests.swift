@@ -1,0 +1,147 @@
+import FootlightTesting
+import Foundation
+import Media
+import Stage
+import Testing
+
+@Suite("Stream keys at the door", .serialized, .timeLimit(.minutes(2)))
+struct StreamKeyTests {
+    @Test("Wrong keys, spent keys and codecs that nobody here can read are refused with a status and a closed door")
+    func refusals() async throws {
+        let stage = try await FaultStage(room: "door")
+        let port = stage.gateway.endpoints.rtmpPort
+        let host = try await stage.join("host")
+        let audience = try await stage.join("audience", mode: "RECV_ONLY")
+        #expect(audience.key.isEmpty && !host.key.isEmpty)
+
+        // A key like any other, but nobody's.
+        let wrong = "sk_00000000_" + String(repeating: "A", count: 43)
+        let unknown = try RawPublisher.attempt(port: port, key: wrong)
+        #expect(unknown.text.contains("NetStream.Publish.BadName"), "\(unknown.text)")
+        #expect(unknown.text.contains("not known") && unknown.isClosed, "\(unknown.text)")
+
+        // The right key with its last character changed.
+        let forged = host.key.dropLast() + (host.key.hasSuffix("B") ? "C" : "B")
+        let guess = try RawPublisher.attempt(port: port, key: String(forged))
+        #expect(guess.text.contains("NetStream.Publish.BadName") && guess.isClosed, "\(guess.text)")
+
+        // A real encoder says why it stops.
+        let clip = try await stage.clip(HostScript(.red, tone: 440), seconds: 2)
+        let encoder = try FFmpeg.host(file: clip, to: stage.gateway.ingestURL(key: wrong))
+        let exit = try await encoder.wait(.seconds(5))
+        #expect(exit != nil && exit != .code(0))
+        #expect(encoder.standardError.contains("this stream key is not known"), "\(encoder.standardError)")
+
+        // Enhanced RTMP: a sequence start of HEVC, which is a codec by its four letters.
+        let hevc = try RawPublisher.attempt(port: port, key: host.key, video: [[0x90] + Array("hvc1".utf8) + [1, 2]])
+        #expect(hevc.text.contains("NetStream.Publish.Start"), "\(hevc.text)")
+        #expect(hevc.text.contains("NetStream.Publish.Rejected") && hevc.isClosed, "\(hevc.text)")
+        #expect(hevc.text.contains("HEVC is not supported"), "\(hevc.text)")
+        // Sorenson's H.263 by its number, 2.
+        let sorenson = try RawPublisher.attempt(port: port, key: host.key, video: [[0x12, 0, 0, 0, 0]])
+        #expect(sorenson.text.contains("Sorenson H.263 is not supported") && sorenson.isClosed, "\(sorenson.text)")
+
+        // Neither has cost the host its key.
+        let good = try stage.publish(clip, as: host)
+        #expect(try await eventually(within: .seconds(5)) { try await isPublishing(host, stage) })
+
+        // Whoever is sent off the stage loses connection and key.
+        try await stage.gateway.api("DELETE", stage.path("participants/\(host.sid)"))
+        #expect(try await good.wait(.seconds(3)) != nil)
+        let removed = try RawPublisher.attempt(port: port, key: host.key)
+        #expect(removed.text.contains("NetStream.Publish.") && removed.isClosed, "\(removed.text)")
+        #expect(!removed.text.contains("NetStream.Publish.Start"))
+
+        // A room that is over takes nobody.
+        let second = try await stage.join("second")
+        try await stage.expect(200, "POST", "/v1/rooms/\(stage.room)", ["status": "completed"])
+        let late = try RawPublisher.attempt(port: port, key: second.key)
+        #expect(late.text.contains("NetStream.Publish.Denied") && late.text.contains("ended"), "\(late.text)")
+        #expect(late.isClosed)
+    }
+
+    @Test("A newer connection takes over, a lost one leaves its place, and its key opens the door again")
+    func sameKey() async throws {
+        let stage = try await FaultStage(room: "keys")
+        let (host, other) = (try await stage.join("host"), try await stage.join("other"))
+        var clips: [String] = []
+        for (colour, tone) in [(Colour.red, 440.0), (.blue, 660), (.green, 880), (.yellow, 1000)] {
+            var picture = HostPicture(colour)
+            (picture.width, picture.height, picture.hasMarker) = (640, 360, false)
+            clips.append(try await stage.clip(HostScript(picture: picture, sound: .tone(tone))))
+        }
+        let steady = try stage.publish(clips[3], as: other)
+        let first = try stage.publish(clips[0], as: host)
+        try await stage.waitUntilOnAir()
+        let path = stage.folder.file("program.flv")
+        let began = MonotonicTime.now()
+        let player = try Players.flv(stage.gateway.flvURL(room: stage.room))
+        try await Task.sleep(for: .seconds(2))
+        let tile = try #require(try await stage.tile(of: host))
+        let steadyTile = try #require(try await stage.tile(of: other))
+
+        let taken = MonotonicTime.now().seconds(since: began)
+        let second = try stage.publish(clips[1], as: host)
+        #expect(try await first.wait(.seconds(3)) != nil, "the older connection was not ended")
+        try await Task.sleep(for: .seconds(2.5))
+        #expect(second.isRunning)
+
+        // The connection is lost without a word.
+        second.end()
+        let lost = MonotonicTime.now().seconds(since: began)
+        try await Task.sleep(for: .seconds(3.5))
+        #expect(try await stage.tile(of: host) == tile, "the place on stage was lost")
+
+        let third = try stage.publish(clips[2], as: host)
+        let back = MonotonicTime.now().seconds(since: began)
+        try await Task.sleep(for: .seconds(3))
+        #expect(try await stage.tile(of: host) == tile)
+        #expect(third.isRunning && steady.isRunning)
+        player.child.end()
+        let length = MonotonicTime.now().seconds(since: began)
+        try FileManager.default.copyItem(atPath: player.child.outputPath, toPath: path)
+
+        // The recording begins with the group of pictures under way, so its clock is ahead of this one.
+        let recording = try await Recording(path: path)
+        let lead = recording.duration(.video) - length
+        #expect(recording.largestGap(.video) < 0.04 && recording.backwardSteps == 0)
+        let pictures = try await recording.allPictures(width: 320, height: 180)
+        let colours = pictures.map { (time: $0.time - lead, colour: $0.colour(of: tile)) }
+        for picture in pictures where picture.time > lead {
+            let colour = picture.colour(of: steadyTile)
+            #expect(colour.distance(to: .yellow) <= 12, "the other host is \(colour) at \(picture.time - lead) s")
+        }
+        try checkColours(colours, from: taken, lost: lost, back: back)
+    }
+
+    /// Red until the newer connection's blue, then the empty tile about two seconds after the loss, then green.
+    private func checkColours(
+        _ colours: [(time: Double, colour: Colour)],
+        from taken: Double,
+        lost: Double,
+        back: Double
+    ) throws {
+        func first(_ colour: Colour, after time: Double) throws -> Double {
+            try #require(
+                colours.first { $0.time > time && $0.colour.distance(to: colour) <= 12 }?.time,
+                "\(colour) does not come after \(time) s"
+            )
+        }
+        let blue = try first(.blue, after: taken)
+        let empty = try first(.emptyTile, after: lost)
+        let green = try first(.green, after: back)
+        print("keys: new picture after \(blue - taken) s, empty after \(empty - lost) s, back after \(green - back) s")
+        #expect(blue - taken < 2)
+        #expect((1.5...3).contains(empty - lost))
+        #expect(green - back < 2)
+        // Between the two connections the old picture stays, and nothing else is ever seen.
+        let change = colours.filter { $0.time > taken - 1 && $0.time < blue - 0.1 }
+        #expect(change.allSatisfy { $0.colour.distance(to: .red) <= 12 })
+        #expect(colours.filter { $0.time > green }.allSatisfy { $0.colour.distance(to: .green) <= 12 })
+    }
+
+    private func isPublishing(_ seat: FaultStage.Seat, _ stage: FaultStage) async throws -> Bool {
+        let participants = try await stage.expect(200, "GET", stage.path("participants"))["participants"].elements
+        return participants.contains { $0["sid"].string == seat.sid && $0["is_camera_on"].bool == true }
+    }
+}
