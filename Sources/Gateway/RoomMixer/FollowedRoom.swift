@@ -46,8 +46,20 @@ struct FollowedRoom: Equatable {
     }
 
     /// What the program shows and sounds like.
+    ///
+    /// A host whose connection is lost has no camera by the room's account. Its tile follows the camera's input all the
+    /// same, which holds the last picture for a moment and then empties by itself: a short loss is a still picture and
+    /// no blink. Only a camera that was switched off empties its tile at once.
     var scene: Scene {
-        Scene(tiles: tiles.compactMap(Tile.init), audible: Set(hosts.filter(\.isMicOn).map(\.sid)))
+        let off = Set(hosts.filter(\.isCameraSwitchedOff).map(\.sid))
+        return Scene(
+            tiles: tiles.compactMap { resource in
+                var tile = Tile(resource)
+                if tile?.source == .placeholder, !off.contains(resource.participantSID) { tile?.source = .camera }
+                return tile
+            },
+            audible: Set(hosts.filter(\.isMicOn).map(\.sid))
+        )
     }
 
     /// The program's settings, the default for each that the gateway did not name.
@@ -68,6 +80,11 @@ struct FollowedRoom: Equatable {
 
 extension ParticipantResource {
     fileprivate var isHost: Bool { mode == ParticipantMode.sendAndReceive.rawValue }
+
+    /// The camera is published, and the host shows nothing of it.
+    fileprivate var isCameraSwitchedOff: Bool {
+        tracks.contains { $0.name == TrackName.camera.rawValue && !$0.enabled }
+    }
 }
 
 extension Tile {

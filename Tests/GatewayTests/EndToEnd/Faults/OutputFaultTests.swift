@@ -10,7 +10,11 @@ struct OutputFaultTests {
     func targets() async throws {
         let stage = try await FaultStage(room: "outputs")
         let host = try await stage.join("host")
-        let encoder = try stage.publish(try await stage.clip(HostScript(.green, tone: 440)), as: host)
+        // Without a word on its colours a picture of this size would be taken for BT.709.
+        var picture = HostPicture(.green)
+        picture.isBT709 = true
+        let clip = try await stage.clip(HostScript(picture: picture, sound: .tone(440)))
+        let encoder = try stage.publish(clip, as: host)
         try await stage.waitUntilOnAir()
 
         let (good, dying, freezing) = (try await NginxRTMP(), try await NginxRTMP(), try await NginxRTMP())
@@ -80,10 +84,10 @@ struct OutputFaultTests {
         checkUntouched("output", pushed)
         checkUntouched("RTMP viewer", viewer.tail)
 
-        // The dead and the frozen one hold the program of after their return.
+        viewer.child.end()
+        // The dead and the frozen one hold what they were sent after their return.
         for server in [dying, freezing] {
             let last = try #require(try server.recordings.last)
-            viewer.child.end()
             let picture = try await Recording(path: last).picture(at: 0.5)
             #expect(picture.averageColour(x: 100, y: 100, width: 400, height: 200).distance(to: .green) <= 12)
         }

@@ -73,6 +73,9 @@ struct StreamKeyTests {
         let steady = try stage.publish(clips[3], as: other)
         let first = try stage.publish(clips[0], as: host)
         try await stage.waitUntilOnAir()
+        #expect(try await eventually(within: .seconds(5)) { try await isPublishing(host, stage) })
+        // What is published now is seen when the mixer's buffer has passed.
+        try await Task.sleep(for: .seconds(1))
         let path = stage.folder.file("program.flv")
         let began = MonotonicTime.now()
         let player = try Players.flv(stage.gateway.flvURL(room: stage.room))
