@@ -141,6 +141,14 @@ let package = Package(
             dependencies: ["Gateway", .product(name: "ArgumentParser", package: "swift-argument-parser")],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "footlight-bench",
+            dependencies: [
+                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "FootlightTesting", crypto,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ] + nioProducts("NIOCore", "NIOPosix"),
+            swiftSettings: strict
+        ),
         .target(
             name: "FootlightTesting",
             dependencies: ["Media", "Stage"] + nioProducts("NIOCore"),
@@ -186,6 +194,16 @@ let package = Package(
             "NIOCore"
         ),
         .tests(of: "FootlightTesting", "Media", "NIOCore"),
+        // The gateway's own, and the whole process on loopback, which they start as a user would.
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "Gateway", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer", "RTMP",
+                "Stage", "Viewership", "footlight", logging,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ] + nioProducts("NIOCore", "NIOPosix"),
+            swiftSettings: strict
+        ),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -79,11 +79,11 @@ public struct GatewayService: Sendable {
     }
 
     private func serve(_ pipeline: Pipeline, ports: ListeningPorts, group: MultiThreadedEventLoopGroup) async throws {
-        let rtmp = try await listen(pipeline, port: configuration.rtmpPort, tls: nil, group: group)
+        let rtmp = try await listen("RTMP", pipeline, port: configuration.rtmpPort, tls: nil, group: group)
         log("RTMP", port: rtmp.port)
         var rtmps: RTMPServer?
         if let port = configuration.rtmpsPort {
-            let server = try await listen(pipeline, port: port, tls: try tlsContext(), group: group)
+            let server = try await listen("RTMPS", pipeline, port: port, tls: try tlsContext(), group: group)
             log("RTMPS", port: server.port)
             ports.set(\.rtmps, server.port)
             rtmps = server
@@ -103,6 +103,7 @@ public struct GatewayService: Sendable {
         let services: [any Service] = [
             Counting(viewership: pipeline.viewership),
             StageUpkeep(stage: pipeline.stage),
+            MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),
             admin,
             http,
             pipeline.mixers,
@@ -119,18 +120,23 @@ public struct GatewayService: Sendable {
     }
 
     private func listen(
+        _ name: String,
         _ pipeline: Pipeline,
         port: Int,
         tls: NIOSSLContext?,
         group: any EventLoopGroup
     ) async throws -> RTMPServer {
-        try await RTMPServer.start(
-            host: configuration.host,
-            port: port,
-            group: group,
-            delegate: pipeline.doors,
-            tls: tls
-        )
+        do {
+            return try await RTMPServer.start(
+                host: configuration.host,
+                port: port,
+                group: group,
+                delegate: pipeline.doors,
+                tls: tls
+            )
+        } catch {
+            throw ListenError(name, host: configuration.host, port: port, error: error)
+        }
     }
 
     private func tlsContext() throws -> NIOSSLContext {

@@ -1,5 +1,6 @@
 import Egress
 import FanOut
+import Logging
 import RTMP
 import ServiceLifecycle
 import Stage
@@ -9,8 +10,13 @@ import Viewership
 /// Whether new work should be sent here; what `/readyz` answers.
 final class Health: Sendable {
     private let isDraining = Atomic<Bool>(false)
+    private let isOverloaded = Atomic<Bool>(false)
 
-    var isReady: Bool { !isDraining.load(ordering: .relaxed) }
+    var isReady: Bool { !isDraining.load(ordering: .relaxed) && !isOverloaded.load(ordering: .relaxed) }
+
+    func setOverloaded(_ isOverloaded: Bool) {
+        self.isOverloaded.store(isOverloaded, ordering: .relaxed)
+    }
 
     func drain() {
         isDraining.store(true, ordering: .relaxed)
@@ -32,6 +38,32 @@ struct StageUpkeep: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await stage.run() }
+    }
+}
+
+/// Holds new viewers off while memory is short, so that those who watch and those on air keep theirs.
+struct MemoryUpkeep: Service {
+    let feeds: FeedDirectory
+    let health: Health
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var watch = MemoryWatch()
+            while !Task.isCancelled {
+                if let used = MemoryWatch.usedPart(), let isShort = watch.note(used) {
+                    feeds.holdAdmission(isShort)
+                    health.setOverloaded(isShort)
+                    logger.log(
+                        level: isShort ? .warning : .notice,
+                        isShort ? "memory is short, new viewers are refused" : "memory is back, viewers are let in",
+                        metadata: ["used_percent": "\(Int(used * 100))"]
+                    )
+                }
+                // Cancellation ends the sleep and, with it, the loop.
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
     }
 }
 

@@ -55,7 +55,7 @@ struct GatewayWeb: Sendable {
             additionalChannelHandlers: [MediaHTTPHandler(site: site)],
             httpDecoderConfiguration: .init(maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit)
         )
-        return application(
+        let server = application(
             routes.router(),
             channel: channel,
             address: .hostname(configuration.host, port: configuration.httpPort),
@@ -63,6 +63,7 @@ struct GatewayWeb: Sendable {
             logger: logger,
             whenListening: whenListening
         )
+        return Listener(name: "HTTP", host: configuration.host, port: configuration.httpPort, server: server)
     }
 
     /// Metrics and health, for this machine only.
@@ -71,7 +72,7 @@ struct GatewayWeb: Sendable {
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        application(
+        let server = application(
             routes.adminRouter(),
             channel: HTTP1Channel.Configuration(idleTimeout: .seconds(30)),
             address: .hostname("127.0.0.1", port: configuration.adminPort),
@@ -79,6 +80,7 @@ struct GatewayWeb: Sendable {
             logger: logger,
             whenListening: whenListening
         )
+        return Listener(name: "admin", host: "127.0.0.1", port: configuration.adminPort, server: server)
     }
 
     private func application<Context: RequestContext>(

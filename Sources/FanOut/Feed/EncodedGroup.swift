@@ -35,7 +35,7 @@ struct EncodedGroup {
         packetCount = group.packets.count
     }
 
-    /// Metadata and decoder configurations, stamped with the time at which the group begins.
+    /// Metadata, and decoder configurations stamped with the time at which the group begins.
     mutating func preamble(of group: PacketGroup) -> ByteBuffer {
         if let cachedPreamble { return cachedPreamble }
         let start = group.packets.first?.timestamp

@@ -84,7 +84,7 @@ public final class Feed: PacketSink {
         core.history.append([packet], start: core.history.startingPoint(in: [packet]))
         for sink in core.sinks { sink.receive(packet) }
         core.pending.append(packet)
-        switch core.pacing.decide(isPicture: packet.isVideo, now: now) {
+        switch core.pacing.decide(isPicture: packet.isPicture, now: now) {
         case .now:
             flush(now: now)
         case .at(let due):
@@ -171,5 +171,12 @@ private final class FeedCore {
     func beginPublisher() {
         timeline.beginPublisher()
         for sink in sinks { sink.publisherChanged() }
+    }
+}
+
+extension MediaPacket {
+    /// A configuration is no picture: were it flushed at once, the key picture behind it would wait for a tick.
+    fileprivate var isPicture: Bool {
+        if case .picture = content { true } else { false }
     }
 }

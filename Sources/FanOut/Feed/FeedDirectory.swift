@@ -9,6 +9,7 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     public let configuration: FanOutConfiguration
     private let group: any EventLoopGroup
     private let feeds = Mutex<[String: Feed]>([:])
+    private let isHeld = Atomic<Bool>(false)
 
     /// Makes one from its parts.
     public init(group: any EventLoopGroup, configuration: FanOutConfiguration) {
@@ -42,9 +43,15 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     /// Every feed there is.
     public var all: [Feed] { feeds.withLock { Array($0.values) } }
 
+    /// Refuses new viewers from now on, or lets them in again; those who are in stay.
+    public func holdAdmission(_ isHeld: Bool) {
+        self.isHeld.store(isHeld, ordering: .relaxed)
+    }
+
     /// Whether another viewer may be let in.
     var hasRoom: Bool {
-        all.reduce(0) { $0 + $1.counters.viewers.load(ordering: .relaxed) } < configuration.maximumViewers
+        guard !isHeld.load(ordering: .relaxed) else { return false }
+        return all.reduce(0) { $0 + $1.counters.viewers.load(ordering: .relaxed) } < configuration.maximumViewers
     }
 
     /// Sends a room's program to a sink from now on.

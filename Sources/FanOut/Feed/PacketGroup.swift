@@ -36,12 +36,7 @@ struct PacketGroup {
 
     /// The index of the last packet of `batch` at which a player can start; nil when there is none.
     func startingPoint(in batch: [MediaPacket]) -> Int? {
-        if let key = batch.lastIndex(where: \.isKeyPicture) {
-            // The configuration that an encoder sends right before its key picture belongs to the same start.
-            var start = key
-            while start > 0, batch[start - 1].isConfiguration { start -= 1 }
-            return start
-        }
+        if let key = batch.lastIndex(where: \.isKeyPicture) { return key }
         var lastVideo = lastVideo
         return batch.firstIndex { packet in
             if packet.isVideo { lastVideo = packet.timestamp }
@@ -57,8 +52,6 @@ struct PacketGroup {
             packets.removeAll(keepingCapacity: true)
             bytes = 0
             note(batch[..<start])
-            let media = batch[start...].firstIndex { !$0.isConfiguration } ?? batch.endIndex
-            note(batch[start..<media])
             openingOfGroup = configuration
             keep(batch[start...])
         } else if packets.isEmpty {

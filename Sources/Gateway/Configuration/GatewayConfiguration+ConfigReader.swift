@@ -1,4 +1,5 @@
 public import Configuration
+import Foundation
 import SystemPackage
 
 extension GatewayConfiguration {
@@ -7,7 +8,7 @@ extension GatewayConfiguration {
     /// - Parameters:
     ///   - commandLine: Values given as options, by key; they win over everything else.
     ///   - file: A YAML or JSON file, told apart by its ending.
-    /// - Throws: `ConfigurationError` for a value that makes no sense, or what reading the file throws.
+    /// - Throws: `ConfigurationError` for a value that makes no sense and for a file that cannot be read.
     public init(commandLine: [String: String], file: String?) async throws {
         var values: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, value) in commandLine {
@@ -21,14 +22,25 @@ extension GatewayConfiguration {
             EnvironmentVariablesProvider().prefixKeys(with: "footlight"),
         ]
         if let file {
-            let path = FilePath(file)
-            if file.hasSuffix(".json") {
-                providers.append(try await FileProvider<JSONSnapshot>(filePath: path))
-            } else {
-                providers.append(try await FileProvider<YAMLSnapshot>(filePath: path))
+            do {
+                providers.append(try await Self.provider(file))
+            } catch {
+                throw ConfigurationError(key: file, problem: "cannot be read: " + Self.reason(error))
             }
         }
         try self.init(ConfigReader(providers: providers))
+    }
+
+    private static func provider(_ file: String) async throws -> any ConfigProvider {
+        let path = FilePath(file)
+        if file.hasSuffix(".json") { return try await FileProvider<JSONSnapshot>(filePath: path) }
+        return try await FileProvider<YAMLSnapshot>(filePath: path)
+    }
+
+    /// What a parser says of a file, without the numbers it files its errors under.
+    private static func reason(_ error: any Error) -> String {
+        let details = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
+        return details ?? String(describing: error)
     }
 
     /// Reads every value, keeping the default where there is none.
@@ -48,7 +60,7 @@ extension GatewayConfiguration {
         allowsPrivateOutputs = try read.bool("outputs.allow_private")
         roomIdle = try read.int("room.idle", in: 0...86_400) ?? roomIdle
         threads = try read.int("threads", in: 0...256) ?? threads
-        logLevel = try read.string("log.level") ?? logLevel
+        logLevel = try read.string("log.level", among: Self.logLevels) ?? logLevel
         guard (rtmpsPort == nil) || (tlsCertificate != nil && tlsKey != nil) else {
             throw ConfigurationError(key: "rtmps.port", problem: "needs tls.certificate and tls.key")
         }
@@ -77,6 +89,17 @@ private struct SettingReader {
     func string(_ key: String) throws -> String? {
         guard let text = reader.string(forKey: configKey(key)) else { return nil }
         guard !text.isEmpty else { throw ConfigurationError(key: key, problem: "is empty") }
+        return text
+    }
+
+    func string(_ key: String, among words: [String]) throws -> String? {
+        guard let text = try string(key) else { return nil }
+        guard words.contains(text) else {
+            throw ConfigurationError(
+                key: key,
+                problem: "is \"\(text)\"; one of \(words.joined(separator: ", ")) is needed"
+            )
+        }
         return text
     }
 

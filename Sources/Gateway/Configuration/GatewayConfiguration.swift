@@ -34,6 +34,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// `log.level`: trace, debug, info, notice, warning, error or critical.
     public var logLevel = "info"
 
+    static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+
     /// The defaults.
     public init() {}
 

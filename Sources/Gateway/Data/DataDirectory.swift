@@ -6,13 +6,19 @@ public struct DataDirectory: Sendable {
     public let path: String
 
     /// Opens the folder, making it (mode 0700) when it is not there.
+    ///
+    /// - Throws: `DataDirectoryError.unwritable` when it cannot be made.
     public init(_ path: String) throws {
         self.path = path
-        try FileManager.default.createDirectory(
-            atPath: path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw DataDirectoryError.unwritable(path)
+        }
     }
 
     /// A secret of 32 random bytes, made at the first start.

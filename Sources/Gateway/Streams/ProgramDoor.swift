@@ -1,4 +1,3 @@
-import ControlAPI
 import FanOut
 import Logging
 import Media

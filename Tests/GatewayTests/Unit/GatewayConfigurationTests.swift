@@ -1,0 +1,126 @@
+import FootlightTesting
+import Foundation
+@testable import Gateway
+import Glibc
+import Testing
+
+@Suite("The gateway's configuration", .serialized)
+struct GatewayConfigurationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder("configuration") }
+
+    /// Runs `body` with variables set, and takes them away again.
+    private func withEnvironment(_ variables: [String: String], _ body: () async throws -> Void) async throws {
+        for (name, value) in variables { setenv(name, value, 1) }
+        defer { for name in variables.keys { unsetenv(name) } }
+        try await body()
+    }
+
+    private func read(
+        _ commandLine: [String: String] = [:],
+        file: String? = nil
+    ) async throws -> GatewayConfiguration {
+        try await GatewayConfiguration(commandLine: commandLine, file: file)
+    }
+
+    @Test("Without anything the defaults hold, and what they decide is seen in them")
+    func defaults() async throws {
+        let configuration = try await read()
+        #expect(configuration == GatewayConfiguration())
+        #expect(configuration.resolvedAllowsPrivateOutputs)
+        var open = GatewayConfiguration()
+        open.host = "0.0.0.0"
+        #expect(!open.resolvedAllowsPrivateOutputs)
+        open.allowsPrivateOutputs = true
+        #expect(open.resolvedAllowsPrivateOutputs)
+    }
+
+    @Test("The command line wins over the environment, that over the file, that over the default")
+    func precedence() async throws {
+        let file = try folder.write(
+            """
+            host: 192.0.2.1
+            rtmp:
+              port: 1001
+            http:
+              port: 1002
+            admin:
+              port: 1003
+            outputs:
+              allow_private: true
+            """,
+            to: "gateway.yaml"
+        )
+        let variables = ["FOOTLIGHT_RTMP_PORT": "2001", "FOOTLIGHT_HTTP_PORT": "2002"]
+        try await withEnvironment(variables) {
+            let configuration = try await read(["rtmp.port": "3001"], file: file)
+            #expect(configuration.rtmpPort == 3001)
+            #expect(configuration.httpPort == 2002)
+            #expect(configuration.adminPort == 1003)
+            #expect(configuration.host == "192.0.2.1")
+            #expect(configuration.allowsPrivateOutputs == true)
+            #expect(configuration.roomIdle == 300)
+        }
+    }
+
+    @Test("A JSON file says the same as a YAML file")
+    func json() async throws {
+        let text = #"{"rtmp": {"port": 0}, "fanout": {"tick": 100, "viewers": 5}, "log": {"level": "debug"}}"#
+        let configuration = try await read(file: folder.write(text, to: "gateway.json"))
+        #expect(configuration.rtmpPort == 0)
+        #expect(configuration.fanOutTick == 100)
+        #expect(configuration.maximumViewers == 5)
+        #expect(configuration.logLevel == "debug")
+    }
+
+    @Test("Every setting can come from the environment")
+    func environment() async throws {
+        let variables = [
+            "FOOTLIGHT_DATA_DIR": "/data", "FOOTLIGHT_HOST": "::1", "FOOTLIGHT_ADMIN_PORT": "0",
+            "FOOTLIGHT_RTMPS_PORT": "1936", "FOOTLIGHT_TLS_CERTIFICATE": "c.pem", "FOOTLIGHT_TLS_KEY": "k.pem",
+            "FOOTLIGHT_OUTPUTS_ALLOW_PRIVATE": "false", "FOOTLIGHT_ROOM_IDLE": "7", "FOOTLIGHT_THREADS": "3",
+        ]
+        try await withEnvironment(variables) {
+            var expected = GatewayConfiguration()
+            expected.dataDirectory = "/data"
+            expected.host = "::1"
+            expected.adminPort = 0
+            expected.rtmpsPort = 1936
+            expected.tlsCertificate = "c.pem"
+            expected.tlsKey = "k.pem"
+            expected.allowsPrivateOutputs = false
+            expected.roomIdle = 7
+            expected.threads = 3
+            let effective = try await read()
+            #expect(effective == expected)
+        }
+    }
+
+    @Test(
+        "A value that makes no sense is refused by its name",
+        arguments: [
+            ("rtmp.port", "65536"), ("http.port", "-1"), ("admin.port", "many"), ("fanout.tick", "1001"),
+            ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
+            ("host", ""), ("rtmps.port", "1936"),
+        ]
+    )
+    func refused(key: String, value: String) async throws {
+        let error = await #expect(throws: ConfigurationError.self) { try await read([key: value]) }
+        #expect(error?.key == key)
+        #expect(error?.description.contains(key) == true)
+    }
+
+    @Test("What is printed names every value and shows no private key")
+    func lines() async throws {
+        var configuration = GatewayConfiguration()
+        configuration.rtmpsPort = 1936
+        configuration.tlsCertificate = "c.pem"
+        configuration.tlsKey = "very-secret.pem"
+        let lines = configuration.lines
+        #expect(lines.contains("rtmps.port: 1936"))
+        #expect(lines.contains("tls.key: ***"))
+        #expect(!lines.joined().contains("very-secret"))
+        #expect(lines.contains("outputs.allow_private: true"))
+    }
+}

@@ -1,0 +1,183 @@
+@testable import Gateway
+import Media
+import Testing
+
+@Suite("When a room's mixer runs")
+final class MixerSupervisionTests {
+    private typealias Action = MixerSupervision.Action
+    private var supervision = MixerSupervision(configuration: .init(), firstEpoch: 100)
+    private var now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func wait(_ seconds: Double) { now = now.advanced(seconds: seconds) }
+    private func hosts(_ hasHost: Bool) -> Action { supervision.hostsChanged(hasHost, now: now) }
+    private func exit(jitter: Double = 0.5) -> Action { supervision.exited(now: now, jitter: jitter) }
+    private func tick() -> Action { supervision.tick(now: now) }
+
+    /// Seconds until a tick starts the next process.
+    private func secondsToStart() -> Double? {
+        let start = now
+        for _ in 0..<2_000 {
+            if case .start = tick() { return now.seconds(since: start) }
+            wait(0.01)
+        }
+        return nil
+    }
+
+    @Test("The first host starts it, more hosts change nothing")
+    func starts() {
+        #expect(hosts(false) == .none)
+        #expect(hosts(true) == .start(epoch: 101))
+        #expect(hosts(true) == .none)
+        #expect(tick() == .none)
+        #expect(supervision.isRunning)
+    }
+
+    @Test("One that was healthy and dies is back at once, with a higher epoch")
+    func restarts() {
+        _ = hosts(true)
+        wait(31)
+        #expect(exit() == .start(epoch: 102))
+        wait(31)
+        #expect(exit() == .start(epoch: 103))
+        #expect(supervision.restarts == 2)
+    }
+
+    @Test("The first death comes back at once, further ones after 0.25 s, 0.5 s and so on up to 10 s")
+    func backOff() throws {
+        _ = hosts(true)
+        wait(0.1)
+        #expect(exit() == .start(epoch: 102))
+        for expected in [0.25, 0.5, 1, 2, 4, 8, 10, 10, 10] {
+            wait(0.1)
+            #expect(exit() == .none)
+            let waited = try #require(secondsToStart())
+            #expect(abs(waited - expected) < 0.02)
+        }
+        wait(31)
+        if case .start = exit() {} else { Issue.record("a healthy run was not forgiven") }
+    }
+
+    @Test("Jitter moves a wait by a fifth at most", arguments: [0, 0.25, 1])
+    func jitter(jitter: Double) throws {
+        _ = hosts(true)
+        _ = exit(jitter: jitter)
+        #expect(exit(jitter: jitter) == .none)
+        let waited = try #require(secondsToStart())
+        #expect(abs(waited - 0.25 * (0.8 + 0.4 * jitter)) < 0.02)
+    }
+
+    @Test("Without hosts it goes on for the idle time, then it is asked to stop, then killed")
+    func idles() {
+        _ = hosts(true)
+        #expect(hosts(false) == .none)
+        wait(299)
+        #expect(tick() == .none)
+        wait(1)
+        #expect(tick() == .stop)
+        wait(4.9)
+        #expect(tick() == .none)
+        wait(0.1)
+        #expect(tick() == .kill)
+        #expect(exit() == .none)
+        #expect(!supervision.isRunning)
+        #expect(!supervision.isFinished)
+        #expect(supervision.restarts == 0)
+        #expect(hosts(true) == .start(epoch: 102))
+    }
+
+    @Test("A host that returns within the idle time finds it running")
+    func returns() {
+        _ = hosts(true)
+        _ = hosts(false)
+        wait(200)
+        #expect(hosts(true) == .none)
+        wait(200)
+        #expect(tick() == .none)
+    }
+
+    @Test("One that dies while the room idles is started again, for the program goes on")
+    func diesIdle() {
+        _ = hosts(true)
+        _ = hosts(false)
+        wait(60)
+        #expect(exit() == .start(epoch: 102))
+    }
+
+    @Test("The end of the room stops it at once, and nothing follows")
+    func ends() {
+        _ = hosts(true)
+        #expect(supervision.roomEnded(now: now) == .stop)
+        #expect(!supervision.isFinished)
+        #expect(exit() == .none)
+        #expect(supervision.isFinished)
+        #expect(secondsToStart() == nil)
+    }
+
+    @Test("A room that ends while a start is waited for is finished at once")
+    func endsWaiting() {
+        _ = hosts(true)
+        _ = exit()
+        #expect(exit() == .none)
+        #expect(supervision.roomEnded(now: now) == .none)
+        #expect(supervision.isFinished)
+    }
+
+    @Test("A new room of the same name gets its mixer when the old one's process is gone")
+    func nameTakenOver() {
+        _ = hosts(true)
+        #expect(supervision.roomEnded(now: now) == .stop)
+        wait(0.1)
+        #expect(hosts(true) == .none)
+        wait(0.1)
+        #expect(exit() == .start(epoch: 102))
+    }
+
+    @Test("Whatever happens, there are never two processes, and epochs rise", arguments: 0..<50)
+    func neverTwo(seed: Int) {
+        var random = SplitMix(state: UInt64(seed))
+        var isAlive = false
+        var epoch: UInt64 = 100
+        var wasAsked = false
+        for _ in 0..<2_000 {
+            wait(Double.random(in: 0...3, using: &random))
+            let action: Action
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0, 1: action = hosts(Bool.random(using: &random))
+            case 2 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomEnded(now: now)
+            case 3 where isAlive, 4 where isAlive && wasAsked:
+                isAlive = false
+                action = exit(jitter: .random(in: 0...1, using: &random))
+            default: action = tick()
+            }
+            switch action {
+            case .start(let next):
+                #expect(!isAlive)
+                #expect(next > epoch)
+                epoch = next
+                isAlive = true
+                wasAsked = false
+            case .stop:
+                #expect(isAlive && !wasAsked)
+                wasAsked = true
+            case .kill:
+                #expect(isAlive && wasAsked)
+            case .none:
+                break
+            }
+            #expect(supervision.isRunning == isAlive)
+        }
+    }
+}
+
+/// Numbers that look random and are the same for the same seed.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,83 @@
+import FanOut
+import FootlightTesting
+@testable import Gateway
+import Logging
+import Media
+import NIOCore
+import NIOPosix
+import RTMP
+import Testing
+
+@Suite("Where a program enters", .serialized)
+struct ProgramDoorTests {
+    /// Takes the epoch from the query, as the token would say it.
+    private struct Doors: RTMPServerDelegate {
+        let door: ProgramDoor
+
+        func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
+            let epoch = request.query["epoch"].flatMap { UInt64($0) } ?? 0
+            return connection.eventLoop.makeSucceededFuture(
+                door.publish(room: request.name, epoch: epoch, on: connection)
+            )
+        }
+
+        func play(_ request: PlayRequest, on connection: RTMPConnection) -> EventLoopFuture<PlayVerdict> {
+            connection.eventLoop.makeSucceededFuture(.refuse(.playFailed("publishers only")))
+        }
+    }
+
+    @Test("A higher epoch takes over, a lower one is refused, and the program's time only rises")
+    func epochs() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let feeds = FeedDirectory(group: group, configuration: FanOutConfiguration())
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let door = ProgramDoor(feeds: feeds, logger: logger)
+        let server = try await RTMPServer.start(host: "127.0.0.1", port: 0, group: group, delegate: Doors(door: door))
+        let folder = try TemporaryFolder("program-door")
+        var picture = HostPicture(.blue)
+        (picture.width, picture.height) = (160, 90)
+        try await FFmpeg.encode(HostScript(picture: picture, sound: nil), seconds: 3, to: folder.file("p.flv"))
+        func publish(epoch: Int) throws -> ChildProcess {
+            try FFmpeg.host(file: folder.file("p.flv"), to: "rtmp://127.0.0.1:\(server.port)/live/show?epoch=\(epoch)")
+        }
+
+        // Before the room is there, and after it is gone, nobody publishes.
+        let early = try publish(epoch: 1)
+        #expect(try await early.wait(.seconds(10)) != nil)
+        #expect(early.standardError.contains("the room has ended"))
+
+        let sink = RecordingSink()
+        feeds.open("show").attach(sink)
+        let first = try publish(epoch: 5)
+        #expect(try await eventually(within: .seconds(10)) { sink.count > 15 })
+
+        let lower = try publish(epoch: 4)
+        #expect(try await lower.wait(.seconds(10)) != nil)
+        #expect(lower.standardError.contains("a newer mixer"))
+        #expect(first.isRunning)
+
+        let second = try publish(epoch: 6)
+        #expect(try await first.wait(.seconds(10)) != nil)
+        let count = sink.count
+        #expect(try await eventually(within: .seconds(10)) { sink.count > count + 15 })
+
+        // The epoch stays when its publisher is gone: an older one cannot come back in between.
+        second.end()
+        let older = try publish(epoch: 5)
+        #expect(try await older.wait(.seconds(10)) != nil)
+        #expect(older.standardError.contains("a newer mixer"))
+
+        let third = try publish(epoch: 7)
+        let before = sink.count
+        #expect(try await eventually(within: .seconds(10)) { sink.count > before + 15 })
+        let times = sink.packets.map(\.timestamp)
+        #expect(times.first == 0)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
+
+        door.close(room: "show")
+        #expect(try await third.wait(.seconds(10)) != nil)
+        await server.shutdown()
+        try await group.shutdownGracefully()
+    }
+}
