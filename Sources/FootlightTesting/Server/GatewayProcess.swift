@@ -152,7 +152,10 @@ public final class GatewayProcess: Sendable {
         }
     }
 
-    private static func findBinary() throws -> String {
+    /// The built program: what `FOOTLIGHT_BINARY` names, or else the one beside the running test bundle.
+    ///
+    /// - Throws: `ToolFailure` with the places that were looked at.
+    public static func findBinary() throws -> String {
         let running = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         let beside = running.split(separator: "/").dropLast().map { "/" + $0 }.joined()
         let candidates =
