@@ -1,0 +1,53 @@
+@testable import FanOut
+import Media
+import Testing
+
+@Suite("When gathered packets leave")
+struct FlushPacingTests {
+    private static let tick: Int64 = 33_000_000
+    private let start = MonotonicTime(nanoseconds: 10_000_000_000)
+
+    @Test("Without a tick every packet leaves at once")
+    func noTick() {
+        var pacing = FlushPacing(tick: 0)
+        pacing.flushed(at: start)
+        #expect(pacing.decide(isPicture: false, now: start) == .now)
+    }
+
+    @Test("The first picture leaves at once, the first sound waits a tick for one")
+    func first() {
+        let pacing = FlushPacing(tick: Self.tick)
+        #expect(pacing.decide(isPicture: true, now: start) == .now)
+        #expect(pacing.decide(isPicture: false, now: start) == .at(start.advanced(milliseconds: 33)))
+    }
+
+    @Test("A picture at the program's own pace never waits, and takes the sound before it along")
+    func steadyPictures() {
+        var pacing = FlushPacing(tick: Self.tick)
+        var now = start
+        pacing.flushed(at: now)
+        for _ in 0..<30 {
+            #expect(pacing.decide(isPicture: false, now: now.advanced(milliseconds: 15)) != .now)
+            now = now.advanced(milliseconds: 33)
+            #expect(pacing.decide(isPicture: true, now: now) == .now)
+            pacing.flushed(at: now)
+        }
+    }
+
+    @Test("A picture that comes too soon waits until a tick after the last flush")
+    func tooSoon() {
+        var pacing = FlushPacing(tick: Self.tick)
+        pacing.flushed(at: start)
+        let now = start.advanced(milliseconds: 10)
+        #expect(pacing.decide(isPicture: true, now: now) == .at(start.advanced(milliseconds: 33)))
+    }
+
+    @Test("Sound alone leaves five quarters of a tick after the last flush, or at once when that has passed")
+    func soundAlone() {
+        var pacing = FlushPacing(tick: Self.tick)
+        pacing.flushed(at: start)
+        let due = MonotonicTime(nanoseconds: start.nanoseconds + Self.tick * 5 / 4)
+        #expect(pacing.decide(isPicture: false, now: start.advanced(milliseconds: 20)) == .at(due))
+        #expect(pacing.decide(isPicture: false, now: start.advanced(milliseconds: 50)) == .now)
+    }
+}

@@ -1,0 +1,40 @@
+@testable import FanOut
+import Testing
+
+@Suite("Addresses of the media side")
+struct MediaRequestTests {
+    @Test("Streams, playlists and files are told apart")
+    func known() {
+        #expect(MediaRequest(path: "/live/stage-1.flv") == .flv(room: "stage-1"))
+        #expect(MediaRequest(path: "/live/r/index.m3u8") == .multivariantPlaylist(room: "r"))
+        #expect(MediaRequest(path: "/live/r/media.m3u8") == .mediaPlaylist(room: "r"))
+        #expect(MediaRequest(path: "/live/r/1x9/s12.m4s") == .file(room: "r", run: "1x9", name: "s12.m4s"))
+        #expect(MediaRequest(path: "/live/" + String(repeating: "a", count: 64) + ".flv") != nil)
+    }
+
+    @Test(
+        "Anything else is not ours",
+        arguments: [
+            "", "/", "/live", "/live/", "/live/.flv", "/live/r", "/live/r/", "/live/r/other.m3u8", "/v1/rooms",
+            "/live/../etc.flv", "/live/a b.flv", "/live/a.b.flv", "/live/r.host.PA1.flv", "/live//index.m3u8",
+            "/live/%72/index.m3u8", "/live/r/x/y/z", "/lives/r.flv", "live/r.flv", "/live/é.flv",
+            "/live/" + String(repeating: "a", count: 65) + ".flv",
+        ]
+    )
+    func unknown(path: String) {
+        #expect(MediaRequest(path: path) == nil)
+    }
+
+    @Test("A query is read item by item")
+    func query() {
+        let query = QueryItems(target: "/live/r/media.m3u8?a=1&sid=x.y-z_&b=&sid=second&flag&=v")
+        #expect(query["sid"] == "x.y-z_")
+        #expect(query["a"] == "1")
+        #expect(query["b"] == "")
+        #expect(query["flag"] == nil)
+        #expect(query["si"] == nil)
+        #expect(QueryItems(target: "/live/r.flv")["sid"] == nil)
+        #expect(QueryItems(target: "/live/r.flv?")["sid"] == nil)
+        #expect(QueryItems(target: "?sid=a?b=c")["sid"] == "a?b=c")
+    }
+}

@@ -1,0 +1,127 @@
+@testable import FanOut
+import FootlightTesting
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@Suite("HTTP-FLV over a real connection")
+struct FLVStreamTests {
+    private func tags(_ client: RawClient) -> [String] {
+        client.answer.flatMap { FLVTag.read($0.body) }?.map(\.description) ?? []
+    }
+
+    @Test("A viewer gets an FLV stream that begins with the present group of pictures, and is told its session id")
+    func watches() async throws {
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            let feed = stand.feeds.open("r")
+            for packet in [Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.picture(40)] {
+                feed.receive(packet)
+            }
+            let client = try await stand.connect()
+            try await client.ask("/live/r.flv")
+            #expect(try await eventually(within: .seconds(3)) { tags(client) == ["m0", "V0", "A0", "K0", "p40"] })
+            feed.receive(Packets.sound(50))
+            feed.receive(Packets.picture(80))
+            #expect(try await eventually(within: .seconds(3)) { tags(client).suffix(2) == ["s50", "p80"] })
+            let (header, body) = try #require(client.answer)
+            #expect(header.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(header.contains("\r\nContent-Type: video/x-flv\r\n"))
+            #expect(header.contains("\r\nX-Footlight-Session: r-1\r\n"))
+            #expect(header.contains("\r\nAccess-Control-Allow-Origin: *\r\n"))
+            #expect(Array(body.readableBytesView.prefix(13)) == [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0])
+            #expect(feed.activity.viewers == 1)
+            try await client.close()
+            #expect(try await eventually(within: .seconds(3)) { feed.activity.viewers == 0 })
+            #expect(stand.audience.story == ["opened r-1", "closed(left) r-1"])
+            #expect(stand.audience.events.allSatisfy { $0.playback == .flv && $0.room == "r" })
+        }
+    }
+
+    @Test("Answers to requests before it on the same connection come first")
+    func afterKeepAlive() async throws {
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let client = try await stand.connect()
+            try await client.send(
+                "GET /live/no.flv HTTP/1.1\r\nHost: h\r\n\r\nGET /live/r.flv?sid=r-77 HTTP/1.1\r\nHost: h\r\n\r\n"
+            )
+            #expect(
+                try await eventually(within: .seconds(3)) {
+                    String(buffer: client.received).contains("X-Footlight-Session: r-77\r\n")
+                }
+            )
+            #expect(client.answer?.header.hasPrefix("HTTP/1.1 404") == true)
+            try await client.close()
+            #expect(
+                try await eventually(within: .seconds(3)) {
+                    stand.audience.story == ["opened r-77", "closed(left) r-77"]
+                }
+            )
+        }
+    }
+
+    @Test("When the room ends the connection ends, and the viewer is closed once")
+    func roomEnds() async throws {
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let client = try await stand.connect()
+            try await client.ask("/live/r.flv")
+            #expect(try await eventually(within: .seconds(3)) { tags(client).contains("K0") })
+            stand.feeds.close("r", reason: .roomEnded)
+            #expect(try await eventually(within: .seconds(3)) { client.isClosed })
+            #expect(stand.audience.story == ["opened r-1", "closed(roomEnded) r-1"])
+        }
+    }
+
+    @Test("A gateway that is full refuses with 503 and counts nobody")
+    func full() async throws {
+        try await withLoops { group in
+            let configuration = FanOutConfiguration(tick: .zero, maximumViewers: 1)
+            let stand = try await HTTPStand(group, configuration: configuration)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let first = try await stand.connect()
+            try await first.ask("/live/r.flv")
+            #expect(try await eventually(within: .seconds(3)) { tags(first) == ["K0"] })
+            let second = try await stand.connect()
+            try await second.ask("/live/r.flv")
+            #expect(
+                try await eventually(within: .seconds(3)) { second.answer?.header.hasPrefix("HTTP/1.1 503") == true }
+            )
+            #expect(stand.audience.story == ["opened r-1"])
+        }
+    }
+
+    @Test("Connections that finish no header, or ask nothing, are closed; one that watches is not")
+    func patience() async throws {
+        try await withLoops { group in
+            let limits = HTTPLimits(
+                idle: .milliseconds(800),
+                header: .milliseconds(250),
+                idleCheck: .milliseconds(50)
+            )
+            let stand = try await HTTPStand(group, limits: limits)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let watching = try await stand.connect()
+            try await watching.ask("/live/r.flv")
+            let idle = try await stand.connect()
+            try await idle.ask("/live/no.flv")
+            let dripping = try await stand.connect()
+            let start = MonotonicTime.now()
+            for byte in "GET /live/r.flv HTTP/1.1\r\nHost: some" where !dripping.isClosed {
+                do { try await dripping.send(String(byte)) } catch { break }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await eventually(within: .seconds(3)) { dripping.isClosed })
+            #expect(MonotonicTime.now().seconds(since: start) < 0.75)
+            #expect(!idle.isClosed)
+            #expect(try await eventually(within: .seconds(3)) { idle.isClosed })
+            #expect(MonotonicTime.now().seconds(since: start) > 0.6)
+            #expect(!watching.isClosed)
+            #expect(stand.audience.story == ["opened r-1"])
+        }
+    }
+}

@@ -1,0 +1,163 @@
+@testable import FanOut
+import FootlightTesting
+import Media
+import NIOCore
+import NIOPosix
+import RTMP
+import Stage
+import Synchronization
+import Testing
+
+@Suite("RTMP play over a real connection")
+struct RTMPAudienceTests {
+    /// Lets players into the feeds; those of `monitor` without being counted.
+    private struct Door: RTMPServerDelegate {
+        let audience: RTMPAudience
+
+        func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
+            connection.eventLoop.makeSucceededFuture(.refuse(.publishDenied("players only")))
+        }
+
+        func play(_ request: PlayRequest, on connection: RTMPConnection) -> EventLoopFuture<PlayVerdict> {
+            let isMonitor = request.query["monitor"] != nil
+            return connection.eventLoop.makeSucceededFuture(
+                isMonitor ? audience.attend(request.name) : audience.watch(request, on: connection)
+            )
+        }
+    }
+
+    /// One player and what it got.
+    private final class Player: Sendable {
+        private let packets = Mutex<[MediaPacket]>([])
+        private let ends = Mutex<[String]>([])
+        private let player: Mutex<RTMPPlayer?> = Mutex(nil)
+
+        init(_ url: String, group: any EventLoopGroup) {
+            let made = RTMPPlayer(
+                url: url,
+                group: group,
+                onPacket: { packet, _ in self.packets.withLock { $0.append(packet) } },
+                onEnd: { reason in self.ends.withLock { $0.append(reason) } }
+            )
+            player.withLock { $0 = made }
+            made.start()
+        }
+
+        var got: [MediaPacket] { packets.withLock { $0 } }
+        var end: [String] { ends.withLock { $0 } }
+        func stop() { player.withLock { $0.take() }?.stop() }
+    }
+
+    private struct Stand {
+        let feeds: FeedDirectory
+        let audience = RecordingAudience()
+        let server: RTMPServer
+        let group: MultiThreadedEventLoopGroup
+
+        init(_ group: MultiThreadedEventLoopGroup, maximumViewers: Int = 100) async throws {
+            self.group = group
+            feeds = FeedDirectory(
+                group: group,
+                configuration: FanOutConfiguration(tick: .zero, maximumViewers: maximumViewers)
+            )
+            server = try await RTMPServer.start(
+                host: "127.0.0.1",
+                port: 0,
+                group: group,
+                delegate: Door(audience: RTMPAudience(feeds: feeds, audience: audience))
+            )
+        }
+
+        func play(_ name: String) -> Player {
+            Player("rtmp://127.0.0.1:\(server.port)/live/\(name)", group: group)
+        }
+    }
+
+    private func withStand(maximumViewers: Int = 100, _ body: (Stand) async throws -> Void) async throws {
+        try await withLoops { group in
+            let stand = try await Stand(group, maximumViewers: maximumViewers)
+            do {
+                try await body(stand)
+            } catch {
+                await stand.server.shutdown()
+                throw error
+            }
+            await stand.server.shutdown()
+        }
+    }
+
+    @Test("A player gets the present group of pictures at once and then everything, byte for byte")
+    func plays() async throws {
+        try await withStand { (stand: Stand) async throws -> Void in
+            let feed = stand.feeds.open("r")
+            let opening = [Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.picture(40)]
+            for packet in opening { feed.receive(packet) }
+            let player = stand.play("r")
+            #expect(try await eventually(within: .seconds(3)) { player.got.count == 5 })
+            let live = [Packets.picture(80, bytes: 200_000), Packets.sound(90), Packets.key(120)]
+            for packet in live { feed.receive(packet) }
+            #expect(try await eventually(within: .seconds(3)) { player.got.count == 8 })
+            #expect(player.got.map(\.body) == (opening + live).map(\.body))
+            #expect(player.got.map(\.timestamp) == [0, 0, 0, 0, 40, 80, 90, 120])
+            player.stop()
+            #expect(try await eventually(within: .seconds(3)) { stand.audience.story.count == 2 })
+            #expect(stand.audience.story == ["opened r-1", "closed(left) r-1"])
+            #expect(stand.audience.events.allSatisfy { $0.playback == .rtmp && $0.room == "r" })
+            #expect(feed.activity.viewers == 0)
+        }
+    }
+
+    @Test("A room that is not there is refused by name, and nobody is counted")
+    func unknownRoom() async throws {
+        try await withStand { (stand: Stand) async throws -> Void in
+            let player = stand.play("nowhere")
+            #expect(try await eventually(within: .seconds(3)) { !player.end.isEmpty })
+            #expect(player.end.first?.contains("StreamNotFound") == true)
+            #expect(player.got.isEmpty)
+            #expect(stand.audience.events.isEmpty)
+        }
+    }
+
+    @Test("A session id of ours is resumed, any other is replaced by a fresh one, a monitor has none")
+    func sessions() async throws {
+        try await withStand { (stand: Stand) async throws -> Void in
+            stand.feeds.open("r").receive(Packets.key(0))
+            for (name, story) in [("r?sid=r-42", ["opened r-42"]), ("r?sid=forged", ["opened r-42", "opened r-1"])] {
+                let player = stand.play(name)
+                #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
+                #expect(stand.audience.story == story)
+            }
+            let monitor = stand.play("r?monitor=1")
+            #expect(try await eventually(within: .seconds(3)) { monitor.got.count == 1 })
+            #expect(stand.audience.story.count == 2)
+            #expect(stand.feeds.feed("r")?.activity.viewers == 3)
+        }
+    }
+
+    @Test("A gateway that is full says so, and counts nobody")
+    func full() async throws {
+        try await withStand(maximumViewers: 1) { (stand: Stand) async throws -> Void in
+            stand.feeds.open("r").receive(Packets.key(0))
+            let first = stand.play("r")
+            #expect(try await eventually(within: .seconds(3)) { first.got.count == 1 })
+            let second = stand.play("r")
+            #expect(try await eventually(within: .seconds(3)) { !second.end.isEmpty })
+            #expect(second.end.first?.contains("NetStream.Play.Failed") == true)
+            #expect(stand.audience.story == ["opened r-1"])
+        }
+    }
+
+    @Test("When the room ends every player is told and closed, once")
+    func roomEnds() async throws {
+        try await withStand { (stand: Stand) async throws -> Void in
+            stand.feeds.open("r").receive(Packets.key(0))
+            let players = (0..<4).map { _ in stand.play("r") }
+            #expect(try await eventually(within: .seconds(3)) { players.allSatisfy { $0.got.count == 1 } })
+            stand.feeds.close("r", reason: .roomEnded)
+            #expect(try await eventually(within: .seconds(3)) { players.allSatisfy { $0.end.count == 1 } })
+            #expect(players.allSatisfy { $0.end.first?.contains("UnpublishNotify") == true })
+            #expect(stand.audience.story.filter { $0.hasPrefix("closed(roomEnded)") }.count == 4)
+            #expect(stand.audience.story.count == 8)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Media
+import Stage
+import Synchronization
+
+/// Hands out sids `ROOM-1`, `ROOM-2` …, takes those of the right room for its own, and keeps all events.
+final class RecordingAudience: AudienceObserving {
+    private struct State {
+        var made = 0
+        var events: [AudienceEvent] = []
+    }
+
+    private let state = Mutex(State())
+
+    func makeSession(room: String) -> String {
+        state.withLock { state in
+            state.made += 1
+            return "\(room)-\(state.made)"
+        }
+    }
+
+    func accepts(sid: String, room: String) -> Bool { sid.hasPrefix(room + "-") }
+
+    func record(_ event: AudienceEvent) { state.withLock { $0.events.append(event) } }
+
+    var events: [AudienceEvent] { state.withLock { $0.events } }
+
+    /// `opened ROOM-1`, `closed(left) ROOM-1` and so on, in order.
+    var story: [String] {
+        events.map { event in
+            switch event.kind {
+            case .opened: "opened \(event.sid)"
+            case .watched: "watched \(event.sid)"
+            case .closed(let reason): "closed(\(reason)) \(event.sid)"
+            case .playlistServed: "playlist \(event.sid)"
+            case .segmentServed: "segment \(event.sid)"
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+@testable import FanOut
+import Media
+import NIOCore
+import Stage
+
+/// One loop's share of a feed on a clock that is moved by hand.
+final class ShareStand {
+    let counters = FeedCounters()
+    let share: FeedShare
+    let audience = RecordingAudience()
+    private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    init(_ configuration: FanOutConfiguration = FanOutConfiguration()) {
+        share = FeedShare(configuration: configuration, counters: counters)
+    }
+
+    func wait(_ seconds: Double) { now = now.advanced(seconds: seconds) }
+
+    func join(_ wire: ViewerWire = .flv, sid: String? = nil) -> (viewer: Viewer, output: RecordingOutput) {
+        let output = RecordingOutput()
+        let session = sid.map { ViewerSession(sid: $0, room: "r", playback: .flv, audience: audience) }
+        let viewer = Viewer(output: output, wire: wire, session: session)
+        share.add(viewer, now: now)
+        return (viewer, output)
+    }
+
+    func send(_ packets: MediaPacket...) { share.deliver(packets, now: now) }
+}

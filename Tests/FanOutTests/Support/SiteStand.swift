@@ -1,0 +1,107 @@
+@testable import FanOut
+import HLS
+import HTTPTypes
+import Media
+import NIOCore
+import NIOEmbedded
+import NIOHTTPTypes
+
+/// The media side behind one connection that exists in memory only, with a server behind it that answers by hand.
+final class SiteStand {
+    let loop = EmbeddedEventLoop()
+    let audience = RecordingAudience()
+    let feeds: FeedDirectory
+    let hls: HLSDirectory
+    let channel: EmbeddedChannel
+    let behind = ServerBehind()
+
+    init(limits: HTTPLimits = HTTPLimits(), from address: String? = nil) throws {
+        let configuration = FanOutConfiguration()
+        feeds = FeedDirectory(group: loop, configuration: configuration)
+        hls = HLSDirectory(configuration: configuration.hls)
+        let site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits)
+        channel = EmbeddedChannel(loop: loop)
+        if let address { channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1) }
+        try channel.pipeline.syncOperations.addHandlers([MediaHTTPHandler(site: site), behind])
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
+    }
+
+    /// Opens a room and puts `seconds` of a program on the air.
+    @discardableResult
+    func goOnAir(_ room: String, seconds: Int = 12) -> HLSProgram {
+        let program = hls.open(room)
+        feeds.open(room).attach(program)
+        for packet in Packets.program(seconds: seconds) { program.receive(packet) }
+        return program
+    }
+
+    func ask(_ path: String, method: HTTPRequest.Method = .get, fields: [HTTPField.Name: String] = [:]) throws {
+        var request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        for (name, value) in fields { request.headerFields[name] = value }
+        try channel.writeInbound(HTTPRequestPart.head(request))
+        try channel.writeInbound(HTTPRequestPart.end(nil))
+    }
+
+    /// The next whole answer that left the connection; nil when there is none.
+    func answer() throws -> Answer? {
+        guard let first = try channel.readOutbound(as: HTTPResponsePart.self) else { return nil }
+        guard case .head(let head) = first else { return nil }
+        var body = ByteBuffer()
+        while let part = try channel.readOutbound(as: HTTPResponsePart.self) {
+            switch part {
+            case .head: return nil
+            case .body(let buffer): body.writeImmutableBuffer(buffer)
+            case .end: return Answer(head: head, body: body)
+            }
+        }
+        return nil
+    }
+
+    /// Asks, and takes the answer.
+    func exchange(
+        _ path: String,
+        method: HTTPRequest.Method = .get,
+        fields: [HTTPField.Name: String] = [:]
+    ) throws -> Answer? {
+        try ask(path, method: method, fields: fields)
+        return try answer()
+    }
+
+    struct Answer {
+        var head: HTTPResponse
+        var body: ByteBuffer
+
+        var status: Int { head.status.code }
+        var text: String { String(buffer: body) }
+    }
+}
+
+/// Stands for the server of everything that is no media: keeps the requests that reach it.
+final class ServerBehind: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    private(set) var paths: [String] = []
+    private(set) var ends = 0
+    private(set) var bodies = ""
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): paths.append(head.path ?? "")
+        case .body(let buffer): bodies += String(buffer: buffer)
+        case .end: ends += 1
+        }
+    }
+
+    /// Answers the oldest request that has no answer yet.
+    func respond(_ text: String) {
+        context?.write(wrapOutboundOut(.head(HTTPResponse(status: .ok))), promise: nil)
+        context?.write(wrapOutboundOut(.body(ByteBuffer(string: text))), promise: nil)
+        context?.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+}

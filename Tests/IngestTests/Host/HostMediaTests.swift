@@ -1,0 +1,177 @@
+@testable import Ingest
+import Media
+import NIOCore
+import RTMP
+import Stage
+import Testing
+
+@Suite("What a host sends, checked and straightened")
+final class HostMediaTests {
+    private var media = HostMedia(limit: (1920, 1088))
+    private let now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    /// The status with which a packet is refused; nil when it is not.
+    private func refusal(_ packet: MediaPacket) -> RTMPStatus? {
+        do throws(RTMPStatus) {
+            _ = try media.admit(packet, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func picture(_ bytes: [UInt8], isKey: Bool = true) -> MediaPacket {
+        .h264Picture(isKey: isKey, isDisposable: false, timestamp: 40, compositionOffset: 80, capacity: bytes.count) {
+            $0.writeBytes(bytes)
+        }
+    }
+
+    private static func packet(_ content: MediaPacket.Content) -> MediaPacket {
+        MediaPacket(content: content, timestamp: 0, body: ByteBuffer(bytes: [0, 0, 0, 0, 0, 1]), headerLength: 5)
+    }
+
+    @Test("A host with H.264 and AAC passes as it is, and what it carries is known")
+    func passes() throws {
+        let header = AVCRecord().packet
+        #expect(try media.admit(header, now: now)?.body == header.body)
+        #expect(media.published.width == 640)
+        #expect(media.published.height == 352)
+        #expect(media.published.videoCodec == "H.264")
+        #expect(!media.published.hasVideo)
+        let key = picture([0, 0, 0, 2, 0x65, 0x88])
+        #expect(try media.admit(key, now: now)?.body == key.body)
+        #expect(media.published.hasVideo)
+        #expect(!media.published.hasAudio)
+        let configuration = MediaPacket.aacConfiguration(ByteBuffer(bytes: [0x11, 0x90]), timestamp: 0)
+        #expect(try media.admit(configuration, now: now)?.body == configuration.body)
+        let sound = MediaPacket.aacFrame(timestamp: 0, capacity: 2) { $0.writeBytes([1, 2]) }
+        #expect(try media.admit(sound, now: now)?.body == sound.body)
+        #expect(media.published.hasAudio)
+        #expect(media.published.audioCodec == "AAC")
+        #expect(media.damagedPictures == 0)
+    }
+
+    @Test("Another video codec is refused by its name", arguments: VideoCodec.allCases.filter { $0 != .h264 })
+    func videoCodecs(codec: VideoCodec) {
+        for content in [
+            MediaPacket.Content.videoConfiguration(codec), .picture(codec, isKey: true, isDisposable: false),
+        ] {
+            let status = refusal(Self.packet(content))
+            #expect(status?.isError == true)
+            #expect(status?.description.contains(codec.rawValue) == true)
+        }
+    }
+
+    @Test("Of the audio codecs AAC and MP3 pass, others are refused by their names", arguments: AudioCodec.allCases)
+    func audioCodecs(codec: AudioCodec) {
+        let status = refusal(Self.packet(.sound(codec)))
+        if codec == .aac || codec == .mp3 {
+            #expect(status == nil)
+            #expect(media.published.audioCodec == codec.rawValue)
+        } else {
+            #expect(status?.description.contains(codec.rawValue) == true)
+            #expect(!media.published.hasAudio)
+        }
+    }
+
+    @Test("Metadata passes whatever it says")
+    func metadata() {
+        #expect(refusal(Self.packet(.metadata)) == nil)
+    }
+
+    @Test(
+        "Pictures up to the limit are taken upright and lying",
+        arguments: [(1920, 1088), (1088, 1920), (1280, 720), (16, 16)]
+    )
+    func sizes(width: Int, height: Int) {
+        #expect(refusal(AVCRecord(width: width, height: height).packet) == nil)
+        #expect(media.published.width == width)
+    }
+
+    @Test(
+        "Larger ones are refused with both sizes",
+        arguments: [(1936, 1088), (1920, 1104), (1088, 1936), (3840, 2160)]
+    )
+    func tooLarge(width: Int, height: Int) {
+        let status = refusal(AVCRecord(width: width, height: height).packet)
+        #expect(status?.description.contains("\(width)x\(height)") == true)
+        #expect(status?.description.contains("1920x1088") == true)
+        #expect(media.published.width == nil)
+    }
+
+    @Test("Ten bits, 4:2:2, 4:4:4 and levels above 5.2 are refused with what to choose")
+    func forms() {
+        let records = [
+            AVCRecord(profile: 110, bitDepth: 10), AVCRecord(profile: 122, chromaFormat: 2),
+            AVCRecord(profile: 244, chromaFormat: 3), AVCRecord(profile: 100, chromaFormat: 0),
+        ]
+        for record in records { #expect(refusal(record.packet)?.description.contains("4:2:0") == true) }
+        #expect(refusal(AVCRecord(profile: 100).packet) == nil)
+        #expect(refusal(AVCRecord(level: 52).packet) == nil)
+        #expect(refusal(AVCRecord(level: 60).packet)?.description.contains("6.0") == true)
+    }
+
+    @Test("A configuration that cannot be read is refused")
+    func unreadable() {
+        for length in 0..<AVCRecord().bytes.count {
+            let bytes = ByteBuffer(bytes: AVCRecord().bytes.prefix(length))
+            #expect(refusal(.h264Configuration(bytes, timestamp: 0))?.code == "NetStream.Publish.Failed")
+        }
+        #expect(refusal(.aacConfiguration(ByteBuffer(), timestamp: 0))?.code == "NetStream.Publish.Failed")
+    }
+
+    @Test("Pictures with start codes get length prefixes, without their parameter sets")
+    func startCodes() throws {
+        _ = try media.admit(AVCRecord().packet, now: now)
+        let sent = picture([0, 0, 0, 1, 0x67, 1, 2, 0, 0, 0, 1, 0x68, 3, 0, 0, 1, 0x65, 0x88, 0x84, 0x21])
+        let straight = try #require(try media.admit(sent, now: now))
+        #expect(Array(straight.payload.readableBytesView) == [0, 0, 0, 4, 0x65, 0x88, 0x84, 0x21])
+        #expect(straight.content == sent.content)
+        #expect(straight.timestamp == 40)
+        #expect(straight.compositionOffset == 80)
+        #expect(media.damagedPictures == 0)
+    }
+
+    @Test(
+        "A picture whose lengths lead nowhere is dropped and counted, and the next good one passes",
+        arguments: [
+            [0, 0, 0, 9, 0x65, 0x88], [0, 0, 0, 2, 0x65, 0x88, 0], [0xFF, 0xFF, 0xFF, 0xFF, 0x65], [0x65],
+        ] as [[UInt8]]
+    )
+    func damaged(bytes: [UInt8]) throws {
+        _ = try media.admit(AVCRecord().packet, now: now)
+        #expect(try media.admit(picture(bytes), now: now) == nil)
+        #expect(media.damagedPictures == 1)
+        #expect(!media.published.hasVideo)
+        #expect(try media.admit(picture([0, 0, 0, 2, 0x41, 0x88], isKey: false), now: now) != nil)
+        #expect(media.damagedPictures == 1)
+    }
+
+    @Test("Pictures before the first configuration are dropped")
+    func beforeConfiguration() throws {
+        #expect(try media.admit(picture([0, 0, 0, 2, 0x65, 0x88]), now: now) == nil)
+        #expect(media.damagedPictures == 1)
+    }
+
+    @Test("A new configuration in the stream changes what is published")
+    func reconfigured() throws {
+        _ = try media.admit(AVCRecord().packet, now: now)
+        _ = try media.admit(AVCRecord(width: 1280, height: 720).packet, now: now)
+        #expect(media.published.width == 1280)
+        #expect(media.published.height == 720)
+    }
+
+    @Test("Pictures are taken as gone after three seconds of sound alone, and as back with the next")
+    func picturesStop() throws {
+        _ = try media.admit(AVCRecord().packet, now: now)
+        let key = picture([0, 0, 0, 2, 0x65, 0x88])
+        _ = try media.admit(key, now: now)
+        let sound = MediaPacket.aacFrame(timestamp: 0, capacity: 2) { $0.writeBytes([1, 2]) }
+        _ = try media.admit(sound, now: now.advanced(seconds: 2.9))
+        #expect(media.published.hasVideo)
+        _ = try media.admit(sound, now: now.advanced(seconds: 3.1))
+        #expect(!media.published.hasVideo)
+        _ = try media.admit(key, now: now.advanced(seconds: 4))
+        #expect(media.published.hasVideo)
+    }
+}

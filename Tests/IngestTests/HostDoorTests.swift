@@ -1,0 +1,113 @@
+import FootlightTesting
+@testable import Ingest
+import Logging
+import Media
+import NIOCore
+import NIOPosix
+import RTMP
+import Stage
+import Synchronization
+import Testing
+
+@Suite("Hosts at the door, with a real encoder", .serialized)
+struct HostDoorTests {
+    @Test("A host with its key is let in, and the stage shows what it sends")
+    func letsIn() async throws {
+        try await HostDoorStand.run { stand in
+            let key = try stand.join("anna")
+            let host = try stand.publish(key)
+            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 40 })
+            let sink = try #require(stand.sinks.first)
+            #expect(sink.takeovers == 1)
+            let packets = sink.packets
+            #expect(packets.contains { $0.content == .videoConfiguration(.h264) })
+            #expect(packets.contains { $0.content == .audioConfiguration(.aac) })
+            #expect(packets.first(where: \.isVideo)?.content == .videoConfiguration(.h264))
+            let anna = try #require(try stand.stage.room("show").participants.first)
+            #expect(anna.isCameraOn && anna.isMicOn)
+            #expect(anna.tracks.contains { $0.width == 320 && $0.height == 180 })
+            host.end()
+            // The host keeps its place: the connection is gone, the participant is not.
+            #expect(
+                try await eventually(within: .seconds(5)) {
+                    try stand.stage.room("show").participants.first?.isCameraOn == false
+                }
+            )
+            #expect(try stand.stage.room("show").counts.hosts == 1)
+        }
+    }
+
+    @Test("A wrong key is refused with a reason; one too many at once; and a right key opens all the same")
+    func wrongKeys() async throws {
+        try await HostDoorStand.run { stand in
+            let key = try stand.join("anna")
+            let wrong = "sk_" + String(repeating: "x", count: key.count - 3)
+            for _ in 0..<3 {
+                let start = MonotonicTime.now()
+                let host = try stand.publish(wrong)
+                #expect(try await host.wait(.seconds(10)) != nil)
+                #expect(host.standardError.contains("not known"))
+                #expect(MonotonicTime.now().seconds(since: start) >= HostDoorStand.delay)
+            }
+            let host = try stand.publish(wrong)
+            #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(host.standardError.contains("too many wrong stream keys"))
+            #expect(stand.sinks.isEmpty)
+            try stand.publish(key)
+            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 5 })
+        }
+    }
+
+    @Test("Of two connections with one key the newer one wins, and the older one is told")
+    func newerWins() async throws {
+        try await HostDoorStand.run { stand in
+            let key = try stand.join("anna")
+            let first = try stand.publish(key)
+            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 5 })
+            let second = try stand.publish(key)
+            #expect(try await first.wait(.seconds(10)) != nil)
+            #expect(try await eventually(within: .seconds(10)) { stand.sinks.count == 2 && stand.sinks[1].count > 20 })
+            #expect(stand.sinks.map(\.takeovers) == [1, 1])
+            #expect(second.isRunning)
+            // The end of the older connection did not take the host off the stage.
+            #expect(try stand.stage.room("show").participants.first?.isCameraOn == true)
+            let count = stand.sinks[0].count
+            #expect(try await eventually(within: .seconds(10)) { stand.sinks[1].count > 60 })
+            #expect(stand.sinks[0].count == count)
+        }
+    }
+
+    @Test("A host that is no host any more is refused with its old key")
+    func notAHost() async throws {
+        try await HostDoorStand.run { stand in
+            let key = try stand.join("anna")
+            _ = try stand.stage.changeMode(room: "show", participant: "anna", to: .receiveOnly)
+            let host = try stand.publish(key)
+            #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(host.standardError.contains("not a host"))
+            #expect(stand.sinks.isEmpty)
+        }
+    }
+
+    @Test("When the room ends its hosts are closed, those of other rooms are not, and the key is worth nothing")
+    func roomEnds() async throws {
+        try await HostDoorStand.run { stand in
+            let key = try stand.join("anna")
+            _ = try stand.stage.create(RoomSettings(name: "other"))
+            let other = try stand.join("bert", room: "other")
+            let hosts = [try stand.publish(key), try stand.publish(other)]
+            #expect(
+                try await eventually(within: .seconds(10)) {
+                    stand.sinks.count == 2 && stand.sinks.allSatisfy { $0.count > 5 }
+                }
+            )
+            try stand.stage.end(room: "show")
+            stand.door.close(because: "the room has ended") { $0.room == "show" }
+            #expect(try await hosts[0].wait(.seconds(10)) != nil)
+            #expect(hosts[1].isRunning)
+            let again = try stand.publish(key)
+            #expect(try await again.wait(.seconds(10)) != nil)
+            #expect(stand.sinks.count == 2)
+        }
+    }
+}
