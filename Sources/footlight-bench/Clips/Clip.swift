@@ -13,8 +13,9 @@ struct Clip {
         get throws { try FLVFile(path: path).packets }
     }
 
-    /// A camera as hosts send it: 1280x720, 30 pictures a second, H.264 High at 2.5 Mb/s with two B-frames and CABAC,
-    /// AAC at 128 kb/s. Each `number` has its own colours and tone.
+    /// A camera as hosts send it: 1280x720 at 30 pictures a second, with sound.
+    ///
+    /// H.264 High at 2.5 Mb/s with two B-frames and CABAC, AAC at 128 kb/s; each `number` has its own colours and tone.
     static func host(_ number: Int, seconds: Int) async throws -> Clip {
         try await make(
             "host-\(number)",
@@ -36,8 +37,7 @@ struct Clip {
             picture: "testsrc2=size=640x360:rate=30",
             filter: "noise=alls=8:allf=t,format=yuv420p",
             tone: hasSound ? 440 : nil,
-            video: ["-preset", "veryfast", "-tune", "zerolatency", "-g", "60", "-sc_threshold", "0"]
-                + constantRate(video),
+            video: fastVideo + constantRate(video),
             audioBitrate: 60
         )
     }
@@ -50,11 +50,14 @@ struct Clip {
             picture: "testsrc2=size=1280x720:rate=30",
             filter: "noise=alls=8:allf=t,format=yuv420p",
             tone: 440,
-            video: ["-preset", "veryfast", "-tune", "zerolatency", "-g", "60", "-sc_threshold", "0"]
-                + constantRate(2472),
+            video: fastVideo + constantRate(2472),
             audioBitrate: 128
         )
     }
+
+    private static let fastVideo = [
+        "-preset", "veryfast", "-tune", "zerolatency", "-g", "60", "-sc_threshold", "0",
+    ]
 
     private static func constantRate(_ kilobits: Int) -> [String] {
         ["-b:v", "\(kilobits)k", "-maxrate", "\(kilobits)k", "-bufsize", "\(kilobits)k", "-nal-hrd", "cbr"]
@@ -69,13 +72,16 @@ struct Clip {
         video: [String],
         audioBitrate: Int
     ) async throws -> Clip {
-        let folder = NSTemporaryDirectory() + "/footlight-bench-clips"
+        let folder = NSTemporaryDirectory() + "/footlight-bench"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let clip = Clip(path: "\(folder)/\(name)-\(seconds)s.flv", seconds: seconds)
         guard !FileManager.default.fileExists(atPath: clip.path) else { return clip }
-        var arguments = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", "\(picture):duration=\(seconds)"]
+        var arguments = ["ffmpeg", "-v", "error", "-nostdin", "-y"]
+        arguments += ["-f", "lavfi", "-i", "\(picture):duration=\(seconds)"]
         if let tone {
-            arguments += ["-f", "lavfi", "-i", "sine=frequency=\(tone):sample_rate=48000:duration=\(seconds)"]
+            // Some noise, because a bare tone is no work for a sound coder.
+            let wave = "0.2*sin(\(tone)*2*PI*t)+0.1*(random(0)-0.5)"
+            arguments += ["-f", "lavfi", "-i", "aevalsrc=exprs=\(wave):sample_rate=48000:duration=\(seconds)"]
             arguments += ["-c:a", "aac", "-ac", "2", "-b:a", "\(audioBitrate)k"]
         }
         // Written under another name first, so that a run that was cut short leaves no clip.

@@ -22,7 +22,7 @@ final class LiveFeed: Sendable {
         }
     }
 
-    /// Ends the feed; returns when no packet comes any more. Called once.
+    /// Ends the feed, and returns when no packet comes any more; called once.
     func stop() {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()

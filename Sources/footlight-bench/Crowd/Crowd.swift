@@ -57,7 +57,7 @@ final class Crowd: Sendable {
     /// Bytes read by all viewers so far, and how many were sent away.
     var received: (bytes: Int, closed: Int) { count.withLock { ($0.bytes, $0.closed) } }
 
-    /// All leave. Called once.
+    /// Lets all leave; called once.
     func leave() {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()

@@ -40,8 +40,17 @@ struct FanOutCommand: AsyncParsableCommand {
         let ticks = try numbers(tick)
         print("500 kb/s, 30 pictures a second\(sound ? " with sound" : ""), gateway on \(threads) event loop(s)\n")
         var table = Table(
-            "server", "viewers", "CPU ms / viewer s", "of nginx", "idle ms/s", "KiB / viewer", "first key, median",
-            "first key, 99 %", "delay, median", "delay, 99 %", "delivered"
+            "server",
+            "viewers",
+            "CPU ms / viewer s",
+            "of nginx",
+            "idle ms/s",
+            "KiB / viewer",
+            "first key, median",
+            "first key, 99 %",
+            "delay, median",
+            "delay, 99 %",
+            "delivered"
         )
         for size in try numbers(viewers) {
             let run = FanOutRun(clip: clip, viewers: size, seconds: seconds, joins: joins)

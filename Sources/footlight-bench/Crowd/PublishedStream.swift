@@ -53,7 +53,7 @@ final class PublishedStream: Sendable {
         return sent.moment(of: packet.body).map { arrival.seconds(since: $0) * 1000 }
     }
 
-    /// Ends the stream. Called once.
+    /// Ends the stream; called once.
     func stop() {
         feed.stop()
         push.stop()

@@ -72,7 +72,8 @@ struct LatencyCommand: AsyncParsableCommand {
     }
 
     private func report(_ ages: PictureAges, _ ownDelays: [Double]) {
-        print("\(hosts) hosts 720p30, jitter target \(jitterTarget) ms: from a host's picture to a player, milliseconds\n")
+        print("\(hosts) hosts 720p30, jitter target \(jitterTarget) ms")
+        print("from a host's picture to a player of the program, milliseconds\n")
         var table = Table("pictures", "median", "99 %", "largest", "repeated", "unread", "of it in the host")
         table.add([
             "\(ages.ages.values.count)",
@@ -100,5 +101,7 @@ struct LatencyCommand: AsyncParsableCommand {
 
 /// Refuses an answer of the gateway that is no success.
 func expect(_ reply: GatewayReply, _ what: String) throws {
-    guard (200..<300).contains(reply.status) else { throw ToolFailure("\(what): HTTP \(reply.status)", log: reply.text) }
+    guard (200..<300).contains(reply.status) else {
+        throw ToolFailure("\(what): HTTP \(reply.status)", log: reply.text)
+    }
 }

@@ -33,7 +33,7 @@ final class TimeCodeHost: Sendable {
     /// From a picture's moment until it was coded and handed to the network, in milliseconds.
     var delays: Samples { ownDelays.withLock { $0 } }
 
-    /// Leaves; throws what the host's codecs threw. Called once.
+    /// Leaves, and throws what the host's codecs threw; called once.
     func stop() throws {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()

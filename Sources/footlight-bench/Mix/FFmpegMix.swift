@@ -22,7 +22,8 @@ struct FFmpegMix {
     }
 
     private var arguments: [String] {
-        var arguments = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-filter_threads", "1", "-filter_complex_threads", "1"]
+        var arguments = ["ffmpeg", "-v", "error", "-nostdin", "-y"]
+        arguments += ["-filter_threads", "1", "-filter_complex_threads", "1"]
         for clip in clips { arguments += ["-threads", "1", "-i", clip.path] }
         arguments += ["-filter_complex", filter, "-map", "[v]", "-map", "[a]", "-threads", "1"]
         arguments += ["-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"]

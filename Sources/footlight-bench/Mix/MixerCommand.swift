@@ -50,7 +50,8 @@ struct MixerCommand: AsyncParsableCommand {
             let other = Samples(runs.map { $0.shareOutsideCodecs(soundCoding: soundCoding) }).median
             print("neither decoding nor encoding, \(name): \(verdict(other * 100, atMost: 6, digits: 1)) %")
         }
-        print("(coding sound takes \((soundCoding * 1000).text(1)) ms, decoding it \((usual[0].soundDecoding * 1000).text(1)) ms)")
+        let decoding = Samples(usual.map(\.soundDecoding)).median
+        print("of sound: coding \((soundCoding * 1000).text(1)) ms, decoding \((decoding * 1000).text(1)) ms")
     }
 
     private func ratios(_ ours: [MixFigures], _ theirs: Samples) -> Samples {

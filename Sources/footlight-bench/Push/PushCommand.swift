@@ -21,9 +21,7 @@ struct PushCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let cost = try await PushCost(seconds: seconds).measure()
-        print("one output at \((cost.kilobits / 1000).text(2)) Mb/s to nginx-rtmp")
-        print("CPU milliseconds per second: \(verdict(cost.milliseconds, atMost: 0.4, digits: 2))\n")
+        try await printCost()
 
         var clips: [Clip] = []
         for number in 0..<max(hosts, 0) { clips.append(try await Clip.host(number, seconds: 20)) }
@@ -46,6 +44,18 @@ struct PushCommand: AsyncParsableCommand {
         let added = Samples(zip(stalled, free).map { $0.late.percentile(99) - $1.late.percentile(99) })
         print("\na stalled output adds at the 99th percentile, median over the rounds: \(added.median.text(2)) ms")
         print("packets the stalled output dropped: \(stalled.map { "\($0.dropped)" }.joined(separator: ", "))")
+    }
+
+    private func printCost() async throws {
+        let live = try await PushCost(seconds: seconds).live()
+        let floor = try PushFloor.measure(kilobits: live.kilobits, seconds: seconds)
+        let hurried = try await PushCost(seconds: seconds).hurried()
+        print(
+            "one output at \((live.kilobits / 1000).text(2)) Mb/s to nginx-rtmp, CPU milliseconds per second of media"
+        )
+        print("the work of sending (40 times as fast): \(verdict(hurried.milliseconds, atMost: 0.4, digits: 2))")
+        print("live, with 30 wake-ups a second:        \(live.milliseconds.text(2))")
+        print("a bare thread and socket, live:         \(floor.text(2))\n")
     }
 
     private func row(_ name: String, _ runs: [TickFigures]) -> [String] {

@@ -1,0 +1,74 @@
+import FootlightTesting
+import Foundation
+import Glibc
+import Media
+import Synchronization
+
+/// What the system alone takes for one output: a thread that wakes thirty times a second and writes a picture's worth
+/// of bytes to a socket that somebody reads.
+///
+/// No program that sends each picture when it is made can be cheaper, so an output's cost is to be seen beside it.
+final class PushFloor: Sendable {
+    private let result = Mutex(0.0)
+    private let hasEnded = DispatchSemaphore(value: 0)
+
+    /// Processor milliseconds per second.
+    static func measure(kilobits: Double, seconds: Int) throws -> Double {
+        var ends: [Int32] = [0, 0]
+        guard loopbackPair(&ends) else {
+            throw ToolFailure("no pair of sockets", log: String(cString: strerror(errno)))
+        }
+        let (writer, reader) = (ends[0], ends[1])
+        Thread.detachNewThread {
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            while recv(reader, &bytes, bytes.count, 0) > 0 {}
+            close(reader)
+        }
+        let floor = PushFloor()
+        Thread.detachNewThread { floor.run(writer, bytes: Int(kilobits * 1000 / 8 / 30), seconds: seconds) }
+        floor.hasEnded.wait()
+        close(writer)
+        return floor.result.withLock { $0 }
+    }
+
+    private func run(_ socket: Int32, bytes: Int, seconds: Int) {
+        let picture = [UInt8](repeating: 0, count: bytes)
+        let start = MonotonicTime.now()
+        let before = Self.threadSeconds()
+        for index in 0..<Int64(seconds * 30) {
+            sleepUntil(start.advanced(milliseconds: index * 1000 / 30))
+            _ = send(socket, picture, picture.count, Int32(MSG_NOSIGNAL))
+        }
+        let used = Self.threadSeconds() - before
+        result.withLock { $0 = used * 1000 / Double(seconds) }
+        hasEnded.signal()
+    }
+
+    private static func threadSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Two ends of one TCP connection over loopback: TCP, because that is what an output pays for.
+    private static func loopbackPair(_ ends: inout [Int32]) -> Bool {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let listener = socket(AF_INET, type, 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard bind(listener, address, length) == 0, listen(listener, 1) == 0,
+                    getsockname(listener, address, &length) == 0
+                else { return false }
+                ends[0] = socket(AF_INET, type, 0)
+                guard connect(ends[0], address, length) == 0 else { return false }
+                ends[1] = accept(listener, nil, nil)
+                return ends[1] >= 0
+            }
+        }
+    }
+}
