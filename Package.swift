@@ -198,7 +198,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer", "RTMP",
+                "Gateway", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer",
+                "RTMP",
                 "Stage", "Viewership", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ] + nioProducts("NIOCore", "NIOPosix"),
