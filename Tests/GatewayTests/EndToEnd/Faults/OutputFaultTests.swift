@@ -9,12 +9,11 @@ struct OutputFaultTests {
     @Test("Each bad target touches its own output alone, says what is wrong, and recovers by itself")
     func targets() async throws {
         let stage = try await FaultStage(room: "outputs")
-        let host = try await stage.join("host")
         // Without a word on its colours a picture of this size would be taken for BT.709.
         var picture = HostPicture(.green)
         picture.isBT709 = true
         let clip = try await stage.clip(HostScript(picture: picture, sound: .tone(440)))
-        let encoder = try stage.publish(clip, as: host)
+        let encoder = try stage.publish(clip, as: try await stage.join("host"))
         try await stage.waitUntilOnAir()
 
         let (good, dying, freezing) = (try await NginxRTMP(), try await NginxRTMP(), try await NginxRTMP())

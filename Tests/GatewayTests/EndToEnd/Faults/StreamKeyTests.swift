@@ -63,13 +63,13 @@ struct StreamKeyTests {
     @Test("A newer connection takes over, a lost one leaves its place, and its key opens the door again")
     func sameKey() async throws {
         let stage = try await FaultStage(room: "keys")
-        let (host, other) = (try await stage.join("host"), try await stage.join("other"))
         var clips: [String] = []
         for (colour, tone) in [(Colour.red, 440.0), (.blue, 660), (.green, 880), (.yellow, 1000)] {
             var picture = HostPicture(colour)
             (picture.width, picture.height, picture.hasMarker) = (640, 360, false)
             clips.append(try await stage.clip(HostScript(picture: picture, sound: .tone(tone))))
         }
+        let (host, other) = (try await stage.join("host"), try await stage.join("other"))
         let steady = try stage.publish(clips[3], as: other)
         let first = try stage.publish(clips[0], as: host)
         try await stage.waitUntilOnAir()
