@@ -23,10 +23,13 @@ private let table: [String: String] = [
     """,
     "Gateway": """
     Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership GatewayModel ControlAPI Logging Metrics \
-    Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOSSL HTTPTypes \
-    FoundationNetworking \(foundation)
+    Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
+    HTTPTypes FoundationNetworking \(foundation)
     """,
     "footlight": "Gateway ArgumentParser",
+    "footlight-bench": """
+    Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
+    """,
     "FootlightTesting": "Media Stage NIOCore FoundationNetworking \(foundation)",
 ]
 
