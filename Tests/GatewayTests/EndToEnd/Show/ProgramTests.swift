@@ -18,8 +18,8 @@ struct ProgramTests {
         let (gateway, folder) = (stage.gateway, stage.folder)
         let (red, blue) = (try await stage.join("red"), try await stage.join("blue"))
         let hosts = [
-            try stage.publish(try await stage.clip(HostScript(.red, tone: 440)), as: red),
-            try stage.publish(try await stage.clip(HostScript(.blue, tone: 880)), as: blue),
+            try stage.publish(try await stage.clip(host(.red, tone: 440)), as: red),
+            try stage.publish(try await stage.clip(host(.blue, tone: 880)), as: blue),
         ]
         try await stage.waitUntilOnAir()
         try await waitForCameras(of: 2, on: stage)
@@ -68,6 +68,13 @@ struct ProgramTests {
     }
 
     // MARK: Steps
+
+    /// A host whose stream says by which matrix its colours are made, so that there is one right answer.
+    private func host(_ colour: Colour, tone: Double) -> HostScript {
+        var script = HostScript(colour, tone: tone)
+        script.picture?.isBT709 = true
+        return script
+    }
 
     private func waitForCameras(of count: Int, on stage: FaultStage) async throws {
         let isThere = try await eventually(within: .seconds(5)) {
@@ -141,10 +148,11 @@ struct ProgramTests {
             let gap = picture.averageColour(x: 638, y: 100, width: 4, height: 500)
             #expect(gap.distance(to: .background) <= 16, "\(name): \(gap) between the tiles")
         }
+        // The host's sides are cropped, so the marker is in the tile for about half of its run of four seconds.
+        let run = try await recording.pictures(at: stride(from: 10, to: 14, by: 0.5).map { $0 })
         for tile in Self.tiles {
-            let first = try #require(marker(in: tile, of: pictures[0]), "\(name): no marker")
-            let second = try #require(marker(in: tile, of: pictures[1]), "\(name): no marker")
-            #expect(abs(first - second) > 50, "\(name): the marker stands still at \(first)")
+            let places = run.compactMap { marker(in: tile, of: $0) }
+            #expect(places.count >= 3 && Set(places).count == places.count, "\(name): the marker was at \(places)")
         }
     }
 
