@@ -43,6 +43,7 @@ struct FanOutCommand: AsyncParsableCommand {
             "server",
             "viewers",
             "CPU ms / viewer s",
+            "and kernel",
             "of nginx",
             "idle ms/s",
             "KiB / viewer",
@@ -76,9 +77,10 @@ struct FanOutCommand: AsyncParsableCommand {
         func median(_ digits: Int, _ part: (FanOutFigures) -> Double) -> String {
             Samples(runs.map(part)).median.text(digits)
         }
-        let ratios = Samples(zip(runs, nginx).map { $0.processor / $1.processor })
+        let ratios = Samples(zip(runs, nginx).map { $0.sending / $1.sending })
         return [
-            name, "\(viewers)", median(3, \.processor), ratios.median.text(2), median(1, \.idle), median(1, \.memory),
+            name, "\(viewers)", median(3, \.processor), median(3, \.kernel), ratios.median.text(2), median(1, \.idle),
+            median(1, \.memory),
             median(1) { $0.firstKey.median }, median(1) { $0.firstKey.percentile(99) },
             median(1) { $0.delay.median }, median(1) { $0.delay.percentile(99) },
             median(1) { $0.delivered * 100 } + " %",

@@ -2,6 +2,9 @@
 struct FanOutFigures {
     /// Processor milliseconds per viewer and second.
     var processor = 0.0
+    /// The same of the kernel's own threads for network work, which take over from a server that sends in long bursts
+    /// what is billed to one that does not.
+    var kernel = 0.0
     /// Processor milliseconds per second with the stream and without viewers.
     var idle = 0.0
     /// Resident memory per viewer in KiB.
@@ -12,4 +15,7 @@ struct FanOutFigures {
     var delay = Samples()
     /// Bytes that reached the crowd, of those that were due.
     var delivered = 0.0
+
+    /// Processor milliseconds per viewer and second, wherever they were billed.
+    var sending: Double { processor + kernel }
 }

@@ -1,4 +1,5 @@
 import FootlightTesting
+import Foundation
 import Media
 import NIOCore
 import NIOPosix
@@ -51,6 +52,7 @@ struct FanOutRun {
         figures.delay = probe.stop()
         guard end.closed == 0 else { throw ToolFailure("\(server.name) sent \(end.closed) viewers away") }
         figures.processor = last.milliseconds(since: first) / Double(viewers)
+        figures.kernel = last.kernelMilliseconds(since: first) / Double(viewers)
         figures.memory = Double(last.bytes - before.bytes) / 1024 / Double(viewers)
         let due = try bytesPerSecond * Double(viewers) * last.moment.seconds(since: first.moment)
         figures.delivered = Double(end.bytes - start.bytes) / due
@@ -69,6 +71,7 @@ struct FanOutRun {
     private struct Reading {
         let moment: MonotonicTime
         let used: Double
+        let kernel: Double
         let bytes: Int
 
         init(_ server: MediaServer) throws {
@@ -77,12 +80,25 @@ struct FanOutRun {
             else { throw ToolFailure("\(server.name) is gone") }
             moment = .now()
             self.used = used
+            kernel = RunningProcess.all().filter(Self.isNetworkThread).reduce(0) {
+                $0 + (RunningProcess.processorSeconds(of: $1) ?? 0)
+            }
             self.bytes = bytes
         }
 
         /// Processor milliseconds per second.
         func milliseconds(since earlier: Reading) -> Double {
             (used - earlier.used) * 1000 / moment.seconds(since: earlier.moment)
+        }
+
+        /// The same of the kernel's threads.
+        func kernelMilliseconds(since earlier: Reading) -> Double {
+            (kernel - earlier.kernel) * 1000 / moment.seconds(since: earlier.moment)
+        }
+
+        private static func isNetworkThread(_ pid: Int32) -> Bool {
+            let name = FileManager.default.contents(atPath: "/proc/\(pid)/comm") ?? Data()
+            return name.starts(with: Data("ksoftirqd/".utf8))
         }
     }
 }

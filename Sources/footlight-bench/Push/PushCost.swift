@@ -31,7 +31,7 @@ struct PushCost {
     /// Forty times as fast: the work of sending alone, without what waking up thirty times a second costs the system.
     func hurried() async throws -> Figures {
         try await withConnectedPush { push, clip in
-            let speed: Int64 = 40
+            let speed: Int64 = 20
             let packets = try clip.packets
             for packet in packets.prefix(30) { push.receive(packet) }
             try await waitUntilConnected(push)
