@@ -53,7 +53,7 @@ struct PushCommand: AsyncParsableCommand {
         print(
             "one output at \((live.kilobits / 1000).text(2)) Mb/s to nginx-rtmp, CPU milliseconds per second of media"
         )
-        print("the work of sending (40 times as fast): \(verdict(hurried.milliseconds, atMost: 0.4, digits: 2))")
+        print("the work of sending (20 times as fast): \(verdict(hurried.milliseconds, atMost: 0.4, digits: 2))")
         print("live, with 30 wake-ups a second:        \(live.milliseconds.text(2))")
         print("a bare thread and socket, live:         \(floor.text(2))\n")
     }
