@@ -103,7 +103,7 @@ public struct GatewayService: Sendable {
         let services: [any Service] = [
             Counting(viewership: pipeline.viewership),
             StageUpkeep(stage: pipeline.stage),
-            MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),
+            MemoryUpkeep(feeds: pipeline.feeds, hls: pipeline.hls, health: health, logger: logger),
             admin,
             http,
             pipeline.mixers,

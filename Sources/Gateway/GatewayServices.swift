@@ -41,9 +41,11 @@ struct StageUpkeep: Service {
     }
 }
 
-/// Holds new viewers off while memory is short, so that those who watch and those on air keep theirs.
+/// Gives memory back, and holds new viewers off while it is short, so that those who watch and those on air keep
+/// theirs.
 struct MemoryUpkeep: Service {
     let feeds: FeedDirectory
+    let hls: HLSDirectory
     let health: Health
     let logger: Logger
 
@@ -51,6 +53,7 @@ struct MemoryUpkeep: Service {
         await cancelWhenGracefulShutdown {
             var watch = MemoryWatch()
             while !Task.isCancelled {
+                hls.sweep()
                 if let used = MemoryWatch.usedPart(), let isShort = watch.note(used) {
                     feeds.holdAdmission(isShort)
                     health.setOverloaded(isShort)

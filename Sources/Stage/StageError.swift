@@ -40,3 +40,8 @@ public struct StageError: Error, Sendable, Equatable {
         self.retryAfter = retryAfter
     }
 }
+
+extension StageError: CustomStringConvertible {
+    /// What happened, what to do, and the code, in one line.
+    public var description: String { "\(message). \(solution). (\(code))" }
+}

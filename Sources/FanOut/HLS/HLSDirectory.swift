@@ -1,33 +1,59 @@
 public import HLS
+public import Media
 import Synchronization
 
-/// The HLS programs of all rooms.
+/// The HLS programs of all rooms, and for a while those of rooms that ended, so that players see the end of the list.
 public final class HLSDirectory: Sendable {
-    private let configuration: HLSConfiguration
-    private let programs = Mutex<[String: HLSProgram]>([:])
-
-    /// Makes one from its parts.
-    public init(configuration: HLSConfiguration) {
-        self.configuration = configuration
+    private struct Entry {
+        var program: HLSProgram
+        /// When the room ended; nil while it goes on.
+        var endedAt: MonotonicTime?
     }
 
-    /// The room's program, made when it is not there yet.
+    /// Seconds an ended program can still be played to its end.
+    private static let afterlife = 60.0
+
+    private let configuration: HLSConfiguration
+    private let clock: any MonotonicClock
+    private let entries = Mutex<[String: Entry]>([:])
+
+    /// Makes one from its parts.
+    public init(configuration: HLSConfiguration, clock: any MonotonicClock = SystemClock()) {
+        self.configuration = configuration
+        self.clock = clock
+    }
+
+    /// The room's program, made when it is not there yet, or when the room of that name ended and begins anew.
     public func open(_ room: String) -> HLSProgram {
-        programs.withLock { programs in
-            if let program = programs[room] { return program }
+        entries.withLock { entries in
+            if let entry = entries[room], entry.endedAt == nil { return entry.program }
             let program = HLSProgram(configuration: configuration)
-            programs[room] = program
+            entries[room] = Entry(program: program)
             return program
         }
     }
 
     /// The room's program; nil when there is none.
     public func program(_ room: String) -> HLSProgram? {
-        programs.withLock { $0[room] }
+        entries.withLock { $0[room]?.program }
     }
 
-    /// Forgets a room's program.
+    /// Ends a room's program; it stays for a minute.
     public func close(_ room: String) {
-        _ = programs.withLock { $0.removeValue(forKey: room) }
+        let now = clock.now
+        let ended = entries.withLock { entries -> HLSProgram? in
+            guard entries[room]?.endedAt == nil else { return nil }
+            entries[room]?.endedAt = now
+            return entries[room]?.program
+        }
+        ended?.end()
+    }
+
+    /// Forgets the programs that ended long enough ago; to be called now and then.
+    public func sweep() {
+        let now = clock.now
+        entries.withLock { entries in
+            entries = entries.filter { now.seconds(since: $1.endedAt ?? now) < Self.afterlife }
+        }
     }
 }

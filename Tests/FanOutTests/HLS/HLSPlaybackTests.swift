@@ -57,6 +57,19 @@ struct HLSPlaybackTests {
         #expect(stand.audience.events.count == 4)
     }
 
+    @Test("When a room ends its list ends, players can fetch the rest, and nobody is counted any more")
+    func endedRoom() throws {
+        let stand = try SiteStand()
+        stand.goOnAir("r")
+        stand.feeds.close("r", reason: .roomEnded)
+        stand.hls.close("r")
+        let text = try #require(try stand.exchange("/live/r/media.m3u8?sid=r-5")?.text)
+        #expect(text.hasSuffix("#EXT-X-ENDLIST\n"))
+        let last = try #require(text.split(separator: "\n").last { !$0.hasPrefix("#") })
+        #expect(try stand.exchange("/live/r/\(last)")?.status == 200)
+        #expect(stand.audience.events.isEmpty)
+    }
+
     @Test("Parts of a segment can be asked for, and together are the whole")
     func ranges() throws {
         let stand = try SiteStand()
