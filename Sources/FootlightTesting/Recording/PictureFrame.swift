@@ -61,3 +61,8 @@ public struct PictureFrame: Sendable {
         return number
     }
 }
+
+extension PictureFrame: CustomStringConvertible {
+    /// Size and time; the pixels would fill a failed test's report with millions of numbers.
+    public var description: String { "\(width)x\(height) at \(time) s" }
+}

@@ -83,7 +83,7 @@ struct ProgramTests {
         }
         #expect(isThere, "the layout has no \(count) cameras")
         // HLS players begin three segments back, and both hosts are to be seen there.
-        try await Task.sleep(for: .seconds(6))
+        try await Task.sleep(for: .seconds(9))
     }
 
     private func checkEgress(of stage: FaultStage, since seconds: Double) async throws {
