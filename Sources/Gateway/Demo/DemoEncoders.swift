@@ -35,6 +35,8 @@ final class DemoEncoders: Sendable {
             + ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-pix_fmt", "yuv420p", "-g", "60"]
             + ["-b:v", "1500k", "-c:a", "aac", "-b:a", "96k", "-f", "flv", address]
         process.standardInput = FileHandle.nullDevice
+        // Its parting words would show the stream key.
+        process.standardError = FileHandle.nullDevice
         try process.run()
         running.withLock { $0.append(process) }
     }

@@ -71,6 +71,8 @@ public struct DemoShow: Sendable {
             Ctrl-C ends the show.
             """
         )
+        // Into a file or a pipe the addresses would otherwise come only with the end of the show.
+        fflush(nil)
     }
 }
 
