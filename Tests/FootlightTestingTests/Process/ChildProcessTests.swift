@@ -57,7 +57,8 @@ import Testing
         var child: ChildProcess? = try ChildProcess(["sleep", "60"])
         let pid = try #require(child?.pid)
         #expect(RunningProcess.isAlive(pid))
-        #expect(RunningProcess.arguments(of: pid) == ["sleep", "60"])
+        // The spawn returns as soon as the new image holds; its arguments are written a moment later.
+        #expect(try await eventually(within: .seconds(5)) { RunningProcess.arguments(of: pid) == ["sleep", "60"] })
         child = nil
         #expect(!RunningProcess.all().contains(pid))
     }
