@@ -1,0 +1,99 @@
+import Media
+
+/// Everything a call's machine knows in a phase; what is not needed there does not exist there.
+enum CallStance: Sendable, Equatable {
+    case idle
+    case lobby(LobbyInfo)
+    case incoming(Ringing)
+    case outgoing(Calling)
+    case joining(Joining)
+    case joined(Session)
+    case reconnecting(Session, Outage)
+    case leaving(Farewell)
+    case left(StageError?)
+
+    /// An invitation that rings here.
+    struct Ringing: Sendable, Equatable {
+        var invitation: CallInvitation
+        /// When it stops ringing, or when an accepted one must be confirmed.
+        var deadline: MonotonicTime
+        /// The user has said yes; the gateway has not yet.
+        var isAccepting = false
+    }
+
+    /// Invitations that ring elsewhere.
+    struct Calling: Sendable, Equatable {
+        var order: CallRing
+        /// The number of the action that sent them.
+        var ring: Int
+        var deadline: MonotonicTime
+        /// Empty until they are sent.
+        var sids: [String] = []
+        /// Who said no.
+        var refusals: Set<String> = []
+    }
+
+    /// A join under way.
+    struct Joining: Sendable, Equatable {
+        var order: CallJoin
+        /// The number of the latest request.
+        var request: Int
+        /// Requests that failed and count as tries.
+        var failures = 0
+        var deadline: MonotonicTime
+        /// When to send the next request; nil while one is under way.
+        var retryAt: MonotonicTime?
+        /// Why the latest request failed.
+        var error: StageError?
+    }
+
+    /// One stay in a room.
+    struct Session: Sendable, Equatable {
+        var room: String
+        /// The number of the request that made it.
+        var request: Int
+        /// Since when the connection has held.
+        var heldSince: MonotonicTime
+        /// Tries to reconnect since a connection that held.
+        var attempts = 0
+        /// When the session was asked for anew, within the window that counts.
+        var rejoins: [MonotonicTime] = []
+        /// An invitation to the stage.
+        var invitation: Ringing?
+    }
+
+    /// An interruption of a stay.
+    struct Outage: Sendable, Equatable {
+        /// What was lost first; what observers are told.
+        var loss: ConnectionLoss
+        /// Whether the event stream is among what was lost.
+        var lacksSignalling: Bool
+        var began: MonotonicTime
+        /// Tries in this interruption.
+        var tries = 0
+        /// When to try next; nil while a try is under way.
+        var tryAt: MonotonicTime?
+    }
+
+    /// The way out.
+    struct Farewell: Sendable, Equatable {
+        var deadline: MonotonicTime
+        /// A join that was cancelled and has not been heard of since.
+        var request: Int?
+    }
+
+    /// What observers see of it.
+    var phase: CallPhase {
+        switch self {
+        case .idle: .idle
+        case .lobby(let info): .lobby(info)
+        case .incoming(let ringing): .incoming(ringing.invitation)
+        case .outgoing(let calling): .outgoing(calling.order)
+        case .joining: .joining
+        case .joined: .joined
+        case .reconnecting(_, let outage): .reconnecting(outage.loss)
+        case .leaving: .leaving
+        case .left(let error): .left(error)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+extension StageError {
+    /// 53000: the gateway could not be reached to join; raised by the client.
+    public static let callNotConnected = StageError(
+        code: 53000,
+        name: "SignalingConnectionError",
+        message: "Signaling connection error",
+        cause: "The gateway could not be reached, or did not answer in time",
+        solution: "Check the internet connection",
+        status: 503,
+        isRetryable: true
+    )
+    /// 53001: the connection was lost and could not be won back; raised by the client.
+    public static let callConnectionLost = StageError(
+        code: 53001,
+        name: "SignalingConnectionDisconnectedError",
+        message: "Signaling connection disconnected",
+        cause: "The connection to the gateway was lost and could not be won back in time",
+        solution: "Check the internet connection",
+        status: 503,
+        isRetryable: true
+    )
+}
