@@ -14,10 +14,13 @@ import Stage
 final class ProgramCore {
     /// More pictures than this on their way to the encoder, and the next one is left out.
     static let mostPending = 2
+    /// So many quanta, a tenth of a second, between two looks at the hosts' signals.
+    private static let signalQuanta = 5
 
     private let configuration: ProgramConfiguration
     private let ring: CanvasRing
     private let output: any ProgramOutput
+    private let signals: HostSignals?
     private let interval: Double
     private var clock: ProgramClock
     private var compositor: Compositor
@@ -29,6 +32,7 @@ final class ProgramCore {
     private let sum = StereoBuffer(capacity: ProgramTime.quantum)
     private let scratch = StereoBuffer(capacity: ProgramTime.quantum)
     private var isFirstQuantum = true
+    private var unsignalledQuanta = 0
     private var hasComposed = false
     private var statistics = MixerStatistics()
     private var composeSeconds = 0.0
@@ -38,11 +42,13 @@ final class ProgramCore {
         _ configuration: ProgramConfiguration,
         anchor: ProgramAnchor,
         ring: CanvasRing,
-        output: any ProgramOutput
+        output: any ProgramOutput,
+        signals: HostSignals? = nil
     ) {
         self.configuration = configuration
         self.ring = ring
         self.output = output
+        self.signals = signals
         interval = 1000 / configuration.frameRate.perSecond
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
         compositor = Compositor(ring: ring)
@@ -147,6 +153,14 @@ final class ProgramCore {
             count: quantum - skipped,
             firstSample: first - Int64(Limiter.lookAhead - skipped)
         )
+        publishSignals(at: now)
+    }
+
+    private func publishSignals(at now: Double) {
+        unsignalledQuanta += 1
+        guard let signals, unsignalledQuanta >= Self.signalQuanta else { return }
+        unsignalledQuanta = 0
+        signals.publish(hosts.values.map { $0.signal(at: now) })
     }
 
     private func makePicture(_ index: Int64, sample: Int64, isLate: Bool) {

@@ -19,6 +19,7 @@ final class ProgramHost {
     private var rate = 0.0
     private var soundErrors: Int64 = 0
     var gain = GainRamp()
+    var meter = SignalMeter()
     var isLeaving = false
 
     init(_ input: HostInput) {
@@ -63,7 +64,16 @@ final class ProgramHost {
             soundErrors += 1
             return
         }
+        meter.add(scratch.left, scratch.right, count: ProgramTime.quantum)
         gain.add(scratch.left, scratch.right, to: sum.left, sum.right, count: ProgramTime.quantum)
+    }
+
+    /// How loud it was since the last call, and what of it is decoded at `now` (milliseconds).
+    func signal(at now: Double) -> HostSignal {
+        let (pictures, soundEnd) = input.media.withLock { media in
+            (media.pictureCount, media.sound.headTime.map { $0 + Double(media.sound.count) / 48 })
+        }
+        return meter.read(id: input.id, pictures: pictures, soundEnd: soundEnd, now: now)
     }
 
     /// What the host's tile shows at program time `time` (ms) for a picture of `interval` ms.

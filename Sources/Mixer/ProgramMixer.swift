@@ -40,6 +40,7 @@ public final class ProgramMixer: Sendable {
     private let queue = EncoderQueue()
     private let control = Mutex(Control())
     private let report = Mutex(Report())
+    private let hostSignals = HostSignals()
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
     ///
@@ -168,6 +169,11 @@ public final class ProgramMixer: Sendable {
         return result
     }
 
+    /// What every input gives at this moment, in no order; at most a tenth of a second old.
+    ///
+    /// Any thread.
+    public var signals: [HostSignal] { hostSignals.current }
+
     private func runEncoder() {
         queue.run(encoder) { seconds in
             self.report.withLock { $0.encoderSeconds = seconds }
@@ -175,7 +181,7 @@ public final class ProgramMixer: Sendable {
     }
 
     private func runProgram() {
-        let core = ProgramCore(configuration, anchor: anchor, ring: ring, output: queue)
+        let core = ProgramCore(configuration, anchor: anchor, ring: ring, output: queue, signals: hostSignals)
         var reportAt = MonotonicTime.now()
         while !takeChanges(core) {
             let now = MonotonicTime.now()
