@@ -9,6 +9,8 @@ struct FootlightBench: AsyncParsableCommand {
             Figures count only from a release build on a quiet machine. Runs of the things compared alternate, and \
             ratios are taken within a round, so that a machine that slows down slows both.
             """,
-        subcommands: [MixerCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self]
+        subcommands: [
+            MixerCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self, RoomsCommand.self,
+        ]
     )
 }

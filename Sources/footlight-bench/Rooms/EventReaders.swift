@@ -1,0 +1,95 @@
+import FootlightTesting
+import Media
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Open event streams, each on a connection of its own, that take the delay of every time-stamped event.
+final class EventReaders: Sendable {
+    struct Figures: Sendable {
+        /// Milliseconds.
+        var delays = Samples()
+        /// Streams that ended by themselves.
+        var ended = 0
+    }
+
+    private let state = Mutex(Figures())
+
+    var figures: Figures { state.withLock { $0 } }
+
+    func reset() {
+        state.withLock { $0 = Figures() }
+    }
+
+    /// Opens one member's stream; returns when its first event is there.
+    func open(_ member: RoomMember, port: Int, token: String, group: any EventLoopGroup) async throws {
+        let request = """
+            GET \(member.eventsPath) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
+            Accept: text/event-stream\r\n\r\n
+            """
+        let opened = group.next().makePromise(of: Void.self)
+        let channel = try await ClientBootstrap(group: group)
+            .channelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Reader(readers: self, opened: opened))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+        try await channel.writeAndFlush(ByteBuffer(string: request))
+        try await opened.futureResult.get()
+    }
+
+    fileprivate func take(_ delays: [Double]) {
+        state.withLock { state in
+            for delay in delays { state.delays.add(delay) }
+        }
+    }
+
+    fileprivate func tellEnd() {
+        state.withLock { $0.ended += 1 }
+    }
+}
+
+/// One connection; an event is complete at its empty line, whatever the chunks.
+private final class Reader: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let readers: EventReaders
+    private let opened: EventLoopPromise<Void>
+    private var isOpen = false
+    /// What came behind the last line break.
+    private var rest = ByteBuffer()
+
+    init(readers: EventReaders, opened: EventLoopPromise<Void>) {
+        self.readers = readers
+        self.opened = opened
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let now = MonotonicTime.now()
+        var incoming = unwrapInboundIn(data)
+        rest.writeBuffer(&incoming)
+        if !isOpen {
+            let text = String(buffer: rest)
+            if !text.hasPrefix("HTTP/1.1 200") {
+                isOpen = true
+                opened.fail(ToolFailure("an event stream was refused", log: text))
+                context.close(promise: nil)
+            } else if text.contains("event: room.snapshot") {
+                isOpen = true
+                opened.succeed()
+            }
+        }
+        guard let end = rest.readableBytesView.lastIndex(of: UInt8(ascii: "\n")) else { return }
+        guard let lines = rest.readSlice(length: end + 1 - rest.readerIndex) else { return }
+        rest.discardReadBytes()
+        var delays: [Double] = []
+        TimeStampedName.scan(lines.readableBytesView) { delays.append(now.seconds(since: $0) * 1000) }
+        if !delays.isEmpty { readers.take(delays) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if !isOpen { opened.fail(ToolFailure("an event stream ended at once")) }
+        readers.tellEnd()
+    }
+}

@@ -1,0 +1,59 @@
+import FootlightTesting
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// One connection over which requests go out one behind the other, without waiting for their answers.
+final class RequestLine: Sendable {
+    private let channel: any Channel
+    private let port: Int
+    private let token: String
+    private let answers: Answers
+
+    init(port: Int, token: String, group: any EventLoopGroup) async throws {
+        self.port = port
+        self.token = token
+        let answers = Answers()
+        self.answers = answers
+        channel = try await ClientBootstrap(group: group)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AnswerReader(answers: answers))
+                }
+            }
+            .connect(host: "127.0.0.1", port: port).get()
+    }
+
+    /// Answers so far that were no success.
+    var refused: Int { answers.refused.load(ordering: .relaxed) }
+
+    func send(_ method: String, _ path: String, body: String) {
+        let request = """
+            \(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
+            Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)
+            """
+        channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
+    }
+}
+
+private final class Answers: Sendable {
+    let refused = Atomic(0)
+}
+
+/// Counts status lines; a body of JSON on one line cannot look like one.
+private final class AnswerReader: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let answers: Answers
+
+    init(answers: Answers) {
+        self.answers = answers
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let text = String(buffer: unwrapInboundIn(data))
+        let refused = text.split(separator: "HTTP/1.1 ", omittingEmptySubsequences: false).dropFirst()
+            .count { !$0.hasPrefix("2") }
+        if refused > 0 { answers.refused.add(refused, ordering: .relaxed) }
+    }
+}

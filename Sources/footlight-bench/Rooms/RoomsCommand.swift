@@ -1,0 +1,137 @@
+import ArgumentParser
+import FootlightTesting
+import Foundation
+import Media
+import NIOCore
+import NIOPosix
+
+struct RoomsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rooms",
+        abstract: "Memory, processor time and delay of events with many rooms, participants and readers.",
+        discussion: """
+            Every participant is audience and reads its room's events with a session of its own, as an app does, and \
+            gives its heartbeats. No room has a host, so that no mixer runs beside.
+            """
+    )
+
+    @Option(help: "Rooms.")
+    var rooms = 200
+
+    @Option(help: "Participants of each room, each with an event stream.")
+    var participants = 10
+
+    @Option(help: "Changes a second over all rooms; each goes to every reader of its room.")
+    var rate = 100
+
+    @Option(help: "Seconds of the measurement.")
+    var seconds = 20
+
+    @Option(help: "The footlight program; the one beside this program when left out.")
+    var binary: String?
+
+    func run() async throws {
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "error"], binary: binary)
+        defer { gateway.end() }
+        let pid = gateway.endpoints.pid
+        let bare = try figure(RunningProcess.residentBytes(of: pid))
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let token = try gateway.operatorToken
+        let line = try await RequestLine(port: gateway.endpoints.httpPort, token: token, group: group)
+        let readers = EventReaders()
+        for room in 0..<rooms {
+            try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string("room-\(room)")]), "a room")
+        }
+        let empty = try figure(RunningProcess.residentBytes(of: pid))
+        var members: [RoomMember] = []
+        for room in 0..<rooms {
+            for participant in 0..<participants {
+                let member = try await join("p\(participant)", room: "room-\(room)", gateway)
+                try await readers.open(member, port: gateway.endpoints.httpPort, token: token, group: group)
+                members.append(member)
+            }
+        }
+        let full = try figure(RunningProcess.residentBytes(of: pid))
+        let heartbeats = Task { [members] in await beat(members, over: line) }
+        try await Task.sleep(for: .seconds(2))
+
+        let before = try figure(RunningProcess.processorSeconds(of: pid))
+        let start = MonotonicTime.now()
+        readers.reset()
+        let changes = try await change(members, over: line)
+        let elapsed = MonotonicTime.now().seconds(since: start)
+        let used = try figure(RunningProcess.processorSeconds(of: pid)) - before
+        // The last changes are on their way.
+        try await Task.sleep(for: .seconds(1))
+        heartbeats.cancel()
+        let figures = readers.figures
+
+        print("\(rooms) rooms of \(participants), \(members.count) readers, \(rate) changes a second\n")
+        var table = Table("figure", "value")
+        table.add(["memory of the bare gateway, MiB", mebibytes(bare)])
+        table.add(["with rooms, MiB", mebibytes(empty)])
+        table.add(["with participants and their readers, MiB", mebibytes(full)])
+        table.add(["KiB a participant with its reader", (Double(full - empty) / 1024 / Double(members.count)).text(1)])
+        table.add(["CPU ms a second", (used / elapsed * 1000).text(1)])
+        table.add(["changes made", "\(changes)"])
+        table.add(["events due and delivered", "\(changes * participants) and \(figures.delays.values.count)"])
+        table.add(["delay of an event, median ms", figures.delays.median.text(2)])
+        table.add(["delay of an event, 99 % ms", figures.delays.percentile(99).text(2)])
+        table.add(["delay of an event, largest ms", figures.delays.largest.text(2)])
+        table.add(["streams that ended, requests refused", "\(figures.ended) and \(line.refused)"])
+        table.printOut()
+        print("\ndelay is from sending the change to reading the event, in one process; it includes the request")
+        try await group.shutdownGracefully()
+    }
+
+    private func join(_ identity: String, room: String, _ gateway: GatewayProcess) async throws -> RoomMember {
+        let reply = try await gateway.api(
+            "POST",
+            "/v1/rooms/\(room)/participants",
+            ["identity": .string(identity), "mode": "RECV_ONLY"]
+        )
+        try expect(reply, "a participant")
+        guard let session = reply.json["session_id"].string else {
+            throw ToolFailure("a join without a session", log: reply.text)
+        }
+        return RoomMember(room: room, identity: identity, session: session)
+    }
+
+    /// Renames participants in turn at the given rate; the new name is the time at which it was sent.
+    private func change(_ members: [RoomMember], over line: RequestLine) async throws -> Int {
+        let start = MonotonicTime.now()
+        let total = rate * seconds
+        for number in 0..<total {
+            let due = start.advanced(milliseconds: Int64(number) * 1000 / Int64(rate))
+            let wait = due.seconds(since: .now())
+            if wait > 0 { try await Task.sleep(for: .seconds(wait)) }
+            // A stride that no count of participants divides, so that neighbours in time are in different rooms.
+            let member = members[number * 7919 % members.count]
+            line.send("PATCH", member.path, body: #"{"display_name":"\#(TimeStampedName.now)"}"#)
+        }
+        return total
+    }
+
+    /// Gives every participant's heartbeat every five seconds, spread over them, until cancelled.
+    private func beat(_ members: [RoomMember], over line: RequestLine) async {
+        var next = 0
+        let share = max(members.count / 50, 1)
+        while !Task.isCancelled {
+            for _ in 0..<share {
+                let member = members[next % members.count]
+                line.send("POST", member.path + "/heartbeat", body: #"{"session_id":"\#(member.session)"}"#)
+                next += 1
+            }
+            try? await Task.sleep(for: .milliseconds(100))
+        }
+    }
+
+    private func figure<Value>(_ value: Value?) throws -> Value {
+        guard let value else { throw ToolFailure("the gateway is gone") }
+        return value
+    }
+
+    private func mebibytes(_ bytes: Int) -> String {
+        (Double(bytes) / 1_048_576).text(1)
+    }
+}
