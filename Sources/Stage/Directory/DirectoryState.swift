@@ -10,12 +10,18 @@ struct DirectoryState: Sendable {
     private var ended: Deque<String> = []
     var keyring: StreamKeyring
     var isDraining = false
+    /// The process goes; what its closing streams seem to say of their participants means nothing.
+    var isClosing = false
     /// Events on their way to observers and readers.
     var outbox: Deque<StageEvent> = []
     /// Somebody is handing out the outbox, and hands out what is added meanwhile.
     var isDelivering = false
     var observers: [(id: UInt64, body: @Sendable (StageEvent) -> Void)] = []
-    var readers: [String: [UInt64: EventReader]] = [:]
+    /// Readers of rooms, by the room's sid.
+    private(set) var readers: [String: [UInt64: EventReader]] = [:]
+    /// Readers of what concerns one identity.
+    private(set) var users: [UInt64: UserReader] = [:]
+    private(set) var readerCount = 0
     private var lastID: UInt64 = 0
 
     init(settings: StageSettings, pepper: [UInt8]) {
@@ -32,16 +38,38 @@ struct DirectoryState: Sendable {
 
     // MARK: Rooms
 
-    mutating func create(_ settings: RoomSettings, at now: Double) throws(StageError) -> RoomView {
+    /// Makes a room.
+    ///
+    /// - Returns: Its sid.
+    mutating func create(_ settings: RoomSettings, at now: Double) throws(StageError) -> String {
         try refuseWhenDraining()
         try settings.validate()
         guard sidByName[settings.name] == nil else { throw .roomExists }
         guard sidByName.count < self.settings.maximumRooms else { throw .serverBusy(retryAfter: 10) }
-        var room = Room(settings: settings, replayedEvents: self.settings.replayedEvents, at: now)
+        return add(Room(settings: settings, replayedEvents: self.settings.replayedEvents, at: now))
+    }
+
+    /// Takes up rooms that were stored; one whose name or sid is taken stays out.
+    mutating func restore(_ record: RoomRecord, at now: Double) {
+        guard rooms[record.sid] == nil else { return }
+        if record.status == .inProgress, sidByName[record.settings.name] != nil { return }
+        let room = Room(restoring: record, replayedEvents: settings.replayedEvents, at: now)
+        _ = add(room)
+        for key in record.keys where room.status == .inProgress {
+            keyring.restore(key, roomSID: record.sid)
+        }
+    }
+
+    private mutating func add(_ room: Room) -> String {
+        var room = room
         outbox.append(contentsOf: room.takeEvents())
-        sidByName[settings.name] = room.sid
+        if room.status == .inProgress {
+            sidByName[room.settings.name] = room.sid
+        } else {
+            remember(room.sid)
+        }
         rooms[room.sid] = room
-        return room.view
+        return room.sid
     }
 
     func refuseWhenDraining() throws(StageError) {
@@ -54,6 +82,11 @@ struct DirectoryState: Sendable {
         if rooms[reference] != nil { return reference }
         if let sid = ended.last(where: { rooms[$0]?.settings.name == reference }) { return sid }
         throw .roomNotFound
+    }
+
+    /// Whether a room of this name or sid is in progress.
+    func isInProgress(_ reference: String) -> Bool {
+        sidByName[reference] != nil || rooms[reference]?.status == .inProgress
     }
 
     func room(_ reference: String) throws(StageError) -> Room {
@@ -78,7 +111,11 @@ struct DirectoryState: Sendable {
             return (sid: room.sid, name: room.settings.name)
         }
         sidByName[room.name] = nil
-        ended.append(room.sid)
+        remember(room.sid)
+    }
+
+    private mutating func remember(_ sid: String) {
+        ended.append(sid)
         while ended.count > settings.keptEndedRooms, let oldest = ended.popFirst() {
             rooms[oldest] = nil
             // Until now the keys of its hosts were answered with "room ended".
@@ -86,30 +123,39 @@ struct DirectoryState: Sendable {
         }
     }
 
-    mutating func endAbandoned(at now: Double) {
-        let abandoned = sidByName.values.filter { rooms[$0]?.isAbandoned(at: now) ?? false }
-        for sid in abandoned.sorted() {
-            // A room that is in progress can always be ended.
-            _ = try? end(sid, at: now)
+    /// Looks at every clock of every room, and ends those that nobody was in for too long.
+    mutating func sweep(at now: Double) {
+        for sid in sidByName.values.sorted() {
+            // A room that is in progress can always be changed and ended.
+            let gone = (try? change(sid) { $0.sweep(at: now) }) ?? []
+            for participant in gone { keyring.revoke(participantSID: participant.sid) }
+            if rooms[sid]?.isAbandoned(at: now) ?? false { _ = try? end(sid, at: now) }
         }
     }
 
     // MARK: Readers
 
-    var readerCount: Int { readers.values.reduce(0) { $0 + $1.count } }
-
     mutating func open(_ reader: EventReader) -> UInt64 {
         let id = makeID()
         readers[reader.roomSID, default: [:]][id] = reader
+        readerCount += 1
         return id
     }
 
-    mutating func closeReaders(_ ids: [UInt64], roomSID: String) {
-        for id in ids {
-            readers[roomSID]?[id] = nil
-        }
-        if readers[roomSID]?.isEmpty ?? false {
-            readers[roomSID] = nil
-        }
+    mutating func close(reader id: UInt64, roomSID: String) {
+        guard readers[roomSID]?.removeValue(forKey: id) != nil else { return }
+        readerCount -= 1
+        if readers[roomSID]?.isEmpty ?? false { readers[roomSID] = nil }
+    }
+
+    mutating func open(_ user: UserReader) -> UInt64 {
+        let id = makeID()
+        users[id] = user
+        readerCount += 1
+        return id
+    }
+
+    mutating func close(user id: UInt64) {
+        if users.removeValue(forKey: id) != nil { readerCount -= 1 }
     }
 }

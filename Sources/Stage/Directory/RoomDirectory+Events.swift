@@ -20,57 +20,102 @@ extension RoomDirectory {
     /// The events of a room: those after revision `after` if they are still known, else a snapshot first; then what comes.
     ///
     /// The stream is bounded. It ends after `room.ended`; after the participant named by `participant` left (told
-    /// with `session.disconnected` if somebody took the identity); and, when its reader is too slow, with
+    /// with `session.disconnected` if not by its own wish); and, when its reader is too slow, with
     /// `session.disconnected`.
     ///
-    /// - Throws: 53106 for a room that is unknown or has ended, 53204 for an unknown participant, 53006 when too many
-    ///   streams are open.
+    /// - Parameters:
+    ///   - participant: Whose own stream it is, by sid or identity; nil for somebody who only looks on.
+    ///   - sessionID: The participant's session: the open stream is a sign of its life. Without it, it is none.
+    /// - Throws: 53106 for a room that is unknown or has ended, 53204 for an unknown participant, 53002 or 53205 for a
+    ///   session that is over, 53006 when too many streams are open.
     public func events(
         room: String,
         after: UInt64?,
-        participant: String? = nil
+        participant: String? = nil,
+        sessionID: String? = nil
     ) throws(StageError) -> AsyncStream<StageEvent> {
-        try subscribe(room: room, after: after, participant: participant).events
+        try subscribe(room: room, after: after, participant: participant, sessionID: sessionID).events
     }
 
     /// As `events`, for a reader that wants to be able to end the stream from elsewhere.
     public func subscribe(
         room: String,
         after: UInt64?,
-        participant: String? = nil
+        participant: String? = nil,
+        sessionID: String? = nil
     ) throws(StageError) -> EventSubscription {
+        try change { (state, now) throws(StageError) in
+            guard state.readerCount < state.settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
+            guard state.isInProgress(room) else { throw .roomNotFound }
+            let participantSID = try state.change(room) { (room) throws(StageError) in
+                try room.reader(participant, sessionID: sessionID, at: now)
+            }
+            return try self.open(room: room, participantSID, hasSession: sessionID != nil, after: after, &state, now)
+        }
+    }
+
+    private func open(
+        room: String,
+        _ participantSID: String?,
+        hasSession: Bool,
+        after: UInt64?,
+        _ state: inout DirectoryState,
+        _ now: Double
+    ) throws(StageError) -> EventSubscription {
+        let found = try state.room(room)
+        let replayed = after.flatMap { found.ring.events(after: $0) } ?? [found.event(.snapshot(found.view), at: now)]
+        // Beside what is replayed: the waiting events, the last one that finds no place, and the last word.
+        let limit = replayed.count + state.settings.waitingEvents + 2
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: StageEvent.self,
+            bufferingPolicy: .bufferingOldest(limit)
+        )
+        for event in replayed where event.onlyReaderSID.map({ $0 == participantSID }) ?? true {
+            continuation.yield(event)
+        }
+        let sid = found.sid
+        let reader = EventReader(
+            roomSID: sid,
+            participantSID: participantSID,
+            knownRevision: found.revision,
+            continuation: continuation
+        )
+        let id = state.open(reader)
+        let session = hasSession ? participantSID : nil
+        continuation.onTermination = { [weak self] _ in self?.closed(reader: id, roomSID: sid, session: session) }
+        return EventSubscription(events: stream, continuation: continuation)
+    }
+
+    private func closed(reader id: UInt64, roomSID: String, session: String?) {
+        state.withLock { state in
+            state.close(reader: id, roomSID: roomSID)
+            guard let session, !state.isClosing else { return }
+            let now = clock.now
+            // A room that is forgotten has nobody to lose.
+            _ = try? state.change(roomSID) { $0.streamClosed(sid: session, at: now) }
+        }
+        deliver()
+    }
+
+    /// What concerns one identity, in whatever room it happens: the invitations it sent or got.
+    ///
+    /// Those that ring for it come first, as `invitation.created`; then what comes, and heartbeats. There is no replay:
+    /// the revisions are those of several rooms. The stream is bounded; a reader that is too slow gets
+    /// `session.disconnected` last.
+    ///
+    /// - Throws: 53006 when too many streams are open.
+    public func subscribe(identity: String) throws(StageError) -> EventSubscription {
         let now = clock.now
         return try state.withLock { (state) throws(StageError) in
-            let found = try state.room(room)
-            guard found.status == .inProgress else { throw .roomNotFound }
             guard state.readerCount < state.settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
-            var participantSID: String?
-            if let participant {
-                guard let index = found.index(of: participant) else { throw .participantNotFound }
-                participantSID = found.participants[index].sid
-            }
-            let replayed =
-                after.flatMap { found.ring.events(after: $0) } ?? [found.event(.snapshot(found.view), at: now)]
-            // Beside what is replayed: the waiting events, the last one that finds no place, and the last word.
-            let limit = replayed.count + state.settings.waitingEvents + 2
+            let ringing = state.ringing(for: identity, at: now)
             let (stream, continuation) = AsyncStream.makeStream(
                 of: StageEvent.self,
-                bufferingPolicy: .bufferingOldest(limit)
+                bufferingPolicy: .bufferingOldest(ringing.count + state.settings.waitingEvents + 2)
             )
-            for event in replayed {
-                continuation.yield(event)
-            }
-            let reader = EventReader(
-                roomSID: found.sid,
-                participantSID: participantSID,
-                knownRevision: found.revision,
-                continuation: continuation
-            )
-            let id = state.open(reader)
-            let sid = found.sid
-            continuation.onTermination = { [weak self] _ in
-                self?.state.withLock { $0.closeReaders([id], roomSID: sid) }
-            }
+            for event in ringing { continuation.yield(event) }
+            let id = state.open(UserReader(identity: identity, continuation: continuation))
+            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.close(user: id) } }
             return EventSubscription(events: stream, continuation: continuation)
         }
     }
@@ -96,6 +141,31 @@ extension RoomDirectory {
         announce(.livestreamOutputUpdated(status), room: room)
     }
 
+    /// Tells those who follow a room what an operator should know of its livestream, which goes on.
+    public func livestreamWarned(room: String, _ warning: LivestreamWarning) {
+        announce(.livestreamWarning(warning), room: room)
+    }
+
+    /// Tells those who follow a room why its livestream or its HLS failed.
+    public func livestreamFailed(room: String, _ error: StageError) {
+        announce(.livestreamError(error), room: room)
+    }
+
+    /// Tells those who follow a room how its HLS is doing.
+    public func hlsChanged(room: String, _ status: HLSStatus) {
+        announce(.hlsStateChanged(status), room: room)
+    }
+
+    /// Says how many viewers a room has now; those who follow it are told of a change within a second or so.
+    ///
+    /// To be called as often as the number may have changed; they are told once a second at most.
+    public func viewershipChanged(room: String, viewers: Int) {
+        state.withLock { state in
+            // Nobody follows a room that is forgotten.
+            _ = try? state.change(room) { $0.viewershipPacing.changed(to: viewers) }
+        }
+    }
+
     private func announce(_ payload: StageEvent.Payload, room: String) {
         defer { deliver() }
         state.withLock { state in
@@ -110,27 +180,44 @@ extension RoomDirectory {
     /// One thread does so at a time; what others add meanwhile it hands out too, so that everybody sees one order.
     func deliver() {
         guard state.withLock({ $0.beginDelivery() }) else { return }
-        while let (event, observers, readers) = state.withLock({ $0.nextDelivery() }) {
-            for observer in observers {
-                observer(event)
+        while let delivery = state.withLock({ $0.nextDelivery() }) {
+            for observer in delivery.observers {
+                observer(delivery.event)
             }
-            let gone = readers.filter { !$0.value.offer(event) }.map(\.key)
-            if !gone.isEmpty {
-                state.withLock { $0.closeReaders(gone, roomSID: event.roomSID) }
-            }
+            // A reader that does not stay has finished its stream, and so is taken off the list.
+            for reader in delivery.readers.values { _ = reader.offer(delivery.event) }
+            for user in delivery.users.values { _ = user.offer(delivery.event) }
         }
     }
 }
 
 extension Room {
-    /// Passes on news from outside of the stage; an ended room has none.
-    mutating func announce(_ payload: StageEvent.Payload, at now: Double) {
-        guard status == .inProgress else { return }
-        emit(payload, at: now)
+    /// Whose own stream a reader's is; with the right session, its being open is a sign of life.
+    fileprivate mutating func reader(
+        _ reference: String?,
+        sessionID: String?,
+        at now: Double
+    ) throws(StageError) -> String? {
+        guard let reference else { return nil }
+        guard let sessionID else { return participants[try existing(reference)].sid }
+        let index = try index(of: reference, sessionID: sessionID)
+        streamOpened(at: index, now: now)
+        return participants[index].sid
     }
+}
 
-    /// Something for readers that is not a change: it carries the latest revision.
-    func event(_ payload: StageEvent.Payload, at now: Double) -> StageEvent {
-        StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
+extension DirectoryState {
+    /// The invitations that ring for somebody, as they would have been told.
+    fileprivate func ringing(for identity: String, at now: Double) -> [StageEvent] {
+        rooms.values.filter { $0.status == .inProgress }.flatMap { room in
+            room.invitations.ringing(for: identity, at: now).map { invitation in
+                let change = InvitationChange(
+                    kind: .created,
+                    invitation: invitation,
+                    identities: invitation.invitees.map(\.identity)
+                )
+                return room.event(.invitation(change), at: now)
+            }
+        }
     }
 }

@@ -21,7 +21,8 @@ extension RoomDirectory {
                     room: room.settings.name,
                     participantSID: owner.participantSID,
                     identity: room.participants[index].identity,
-                    source: isScreen ? .screen : .camera
+                    source: isScreen ? .screen : .camera,
+                    gate: room.participants[index].gate
                 )
             )
         }
@@ -42,7 +43,10 @@ extension RoomDirectory {
         }
     }
 
-    /// A publishing connection carries something else than before.
+    /// A publishing connection carries something else than before; with neither sound nor pictures it is silent.
+    ///
+    /// To be told at once when media begins, and after three seconds without it when it stops. What arrives counts, whether
+    /// or not the grant's gate lets it pass.
     ///
     /// Told by an older connection than the newest, it changes nothing.
     public func publishChanged(_ grant: PublishGrant, connection: UInt64, media: PublishedMedia) {
@@ -65,13 +69,21 @@ extension RoomDirectory {
     /// A publishing connection is gone; the host keeps the place.
     ///
     /// Told by an older connection than the newest, it changes nothing.
-    public func publishEnded(_ grant: PublishGrant, connection: UInt64) {
+    ///
+    /// - Parameter isLost: The connection broke; false when its encoder took leave.
+    public func publishEnded(_ grant: PublishGrant, connection: UInt64, isLost: Bool = true) {
         defer { deliver() }
         state.withLock { state in
             let now = clock.now
             // A room that is forgotten has nothing to change.
             _ = try? state.change(grant.roomSID) { room in
-                room.publishEnded(grant.source, by: grant.participantSID, connection: connection, at: now)
+                room.publishEnded(
+                    grant.source,
+                    by: grant.participantSID,
+                    connection: connection,
+                    isLost: isLost,
+                    at: now
+                )
             }
         }
     }

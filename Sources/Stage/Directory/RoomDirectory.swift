@@ -46,7 +46,7 @@ public final class RoomDirectory: Sendable {
     ///
     /// - Throws: 53100-53102, 53107 or 3073 for the settings, 53113 when the name is in use, 53006 at the limit of rooms.
     public func create(_ settings: RoomSettings) throws(StageError) -> RoomView {
-        try change { (state, now) throws(StageError) in try state.create(settings, at: now) }
+        try change { (state, now) throws(StageError) in try state.room(state.create(settings, at: now)).view }
     }
 
     /// A room by unique name or sid; an ended one as long as it is remembered.
@@ -56,17 +56,63 @@ public final class RoomDirectory: Sendable {
         try state.withLock { (state) throws(StageError) in try state.room(nameOrSID).view }
     }
 
+    /// The same without its participants, at a price that does not depend on how many there are.
+    ///
+    /// - Throws: 53106.
+    public func summary(of nameOrSID: String) throws(StageError) -> RoomSummary {
+        try state.withLock { (state) throws(StageError) in try state.room(nameOrSID).summary }
+    }
+
+    /// One participant of a room in progress, by sid or identity.
+    ///
+    /// - Throws: 53106, 53204.
+    public func participant(_ reference: String, in room: String) throws(StageError) -> ParticipantView {
+        try state.withLock { (state) throws(StageError) in
+            let room = try state.room(room)
+            return room.view(of: room.participants[try room.existing(reference)])
+        }
+    }
+
     /// All rooms, the ended ones that are remembered included, by date of creation.
-    public func rooms() -> [RoomView] {
-        let rooms = state.withLock { $0.rooms.values.map(\.view) }
+    ///
+    /// - Parameter status: Only those of this status; nil for all.
+    public func rooms(_ status: RoomStatus? = nil) -> [RoomView] {
+        let rooms = state.withLock { state in
+            state.rooms.values.filter { status == nil || $0.status == status }.map(\.view)
+        }
         return rooms.sorted { ($0.createdAt, $0.sid) < ($1.createdAt, $1.sid) }
     }
 
     /// Ends a room: everybody is out, every stream key of it is refused.
     ///
+    /// Each participant's own stream is told with 53118.
+    ///
     /// - Throws: 53106, or 53118 when it has ended before.
     public func end(room: String) throws(StageError) {
         try change { (state, now) throws(StageError) in try state.end(room, at: now) }
+    }
+
+    /// Shows the stage to the audience; a room that is live already stays so.
+    ///
+    /// - Throws: 53106.
+    public func goLive(room: String) throws(StageError) -> RoomView {
+        try setBackstage(false, room: room)
+    }
+
+    /// Takes the stage from the audience's view; the hosts stay on it.
+    ///
+    /// - Throws: 53106.
+    public func stopLive(room: String) throws(StageError) -> RoomView {
+        try setBackstage(true, room: room)
+    }
+
+    private func setBackstage(_ isBackstage: Bool, room: String) throws(StageError) -> RoomView {
+        try change { (state, now) throws(StageError) in
+            try state.change(room) { (room) throws(StageError) in
+                try room.setBackstage(isBackstage, at: now)
+                return room.view
+            }
+        }
     }
 
     /// What is on air in a room.
@@ -81,21 +127,22 @@ public final class RoomDirectory: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
-    /// Ends the rooms that nobody was in for longer than their settings allow.
+    /// Looks at every clock: of participants, invitations, speakers and rooms; `run` does so by itself.
     public func sweep() {
-        state.withLock { $0.endAbandoned(at: clock.now) }
+        state.withLock { $0.sweep(at: clock.now) }
         deliver()
     }
 
-    /// Sweeps once a second, and gives readers a heartbeat every five, until the task is cancelled.
+    /// Sweeps four times a second, and gives readers a heartbeat every five, until the task is cancelled.
     public func run() async {
-        var seconds = 0
+        let sweepsPerHeartbeat = Self.heartbeatInterval * 4
+        var sweeps = 0
         while !Task.isCancelled {
             sweep()
-            if seconds % Self.heartbeatInterval == 0 { beat() }
-            seconds += 1
+            if sweeps % sweepsPerHeartbeat == 0 { beat() }
+            sweeps += 1
             do {
-                try await Task.sleep(for: .seconds(1))
+                try await Task.sleep(for: .milliseconds(250))
             } catch {
                 return  // Cancelled while asleep.
             }
@@ -106,22 +153,43 @@ public final class RoomDirectory: Sendable {
 
     /// Lets somebody into a room; the newest of two with the same identity wins.
     ///
-    /// - Throws: 53106, 53105 when full, 4010 for one host too many, 53200-53202 or 3073 for the names, 53006.
+    /// - Throws: 53106, 53105 when full, 4010 for one host too many, 53200-53202 or 3073 for the request, 4065 for an
+    ///   invitation that does not allow it, 53006.
     public func join(room: String, _ request: JoinRequest) throws(StageError) -> JoinResult {
         try change { (state, now) throws(StageError) in
             try state.refuseWhenDraining()
-            let older = try state.room(room).view.participants.first { $0.identity == request.identity }?.sid
-            let (participant, view) = try state.change(room) { (room) throws(StageError) in
-                let participant = try room.join(request, at: now)
-                return (participant, room.view)
+            try state.createIfWanted(room, for: request, at: now)
+            let limits = state.settings.hostLimits
+            let (participant, older, view) = try state.change(room) { (room) throws(StageError) in
+                let older = room.index(of: request.identity).map { room.participants[$0] }
+                let participant = try room.join(request, limits: limits, at: now)
+                return (participant, older?.identity == request.identity ? older?.sid : nil, room.view)
             }
             if let older { state.keyring.revoke(participantSID: older) }
-            return JoinResult(
-                participant: view.participant(participant.sid) ?? participant.view(position: nil),
+            return try JoinResult(
+                participant: state.view(of: participant.sid, roomSID: view.sid),
                 sessionID: participant.sessionID,
+                callSettings: participant.callSettings,
                 credentials: participant.isHost ? state.issueCredentials(to: participant, roomSID: view.sid) : nil,
                 room: view
             )
+        }
+    }
+
+    /// Changes a participant's display name or metadata; nil leaves them as they are.
+    ///
+    /// - Throws: 53106, 53204, 3073.
+    public func describe(
+        room: String,
+        participant: String,
+        displayName: String? = nil,
+        metadata: String? = nil
+    ) throws(StageError) -> ParticipantView {
+        try change { (state, now) throws(StageError) in
+            try state.change(room) { (room) throws(StageError) in
+                let changed = try room.describe(participant, displayName: displayName, metadata: metadata, at: now)
+                return room.view(of: changed)
+            }
         }
     }
 
@@ -139,27 +207,28 @@ public final class RoomDirectory: Sendable {
 
     /// Changes what a participant may do; a new host gets fresh keys, and a host that steps down keeps only refused ones.
     ///
-    /// - Throws: 53106, 53204, 4010.
+    /// Whether it is allowed is for the caller to know, but for invitations.
+    ///
+    /// - Parameter byInvitation: An accepted invitation alone allows it, and is used up.
+    /// - Throws: 53106, 53204, 4010, 4065 without an invitation that is still good.
     public func changeMode(
         room: String,
         participant: String,
-        to mode: ParticipantMode
+        to mode: ParticipantMode,
+        byInvitation: Bool = false
     ) throws(StageError) -> ModeChange {
         try change { (state, now) throws(StageError) in
-            let (before, after, view) = try state.change(room) { (room) throws(StageError) in
+            let (before, after, sid, view) = try state.change(room) { (room) throws(StageError) in
                 let before = room.index(of: participant).map { room.participants[$0].mode }
-                let after = try room.changeMode(participant, to: mode, at: now)
-                return (before, after, room.view)
+                let after = try room.changeMode(participant, to: mode, byInvitation: byInvitation, at: now)
+                return (before, after, room.sid, room.view(of: after))
             }
             var credentials: HostCredentials?
             if after.isHost, before != after.mode {
                 state.keyring.revoke(participantSID: after.sid)
-                credentials = state.issueCredentials(to: after, roomSID: view.sid)
+                credentials = state.issueCredentials(to: after, roomSID: sid)
             }
-            return ModeChange(
-                participant: view.participant(after.sid) ?? after.view(position: nil),
-                credentials: credentials
-            )
+            return ModeChange(participant: view, credentials: credentials)
         }
     }
 }
@@ -168,5 +237,22 @@ extension DirectoryState {
     mutating func issueCredentials(to participant: Participant, roomSID: String) -> HostCredentials {
         let owner = StreamKeyring.Owner(roomSID: roomSID, participantSID: participant.sid)
         return HostCredentials(streamKey: keyring.issue(to: owner).text)
+    }
+
+    func view(of participantSID: String, roomSID: String) throws(StageError) -> ParticipantView {
+        let room = try room(roomSID)
+        return room.view(of: room.participants[try room.existing(participantSID)])
+    }
+
+    /// Makes the room that a join names, where that is switched on and the join would be let in.
+    fileprivate mutating func createIfWanted(
+        _ name: String,
+        for request: JoinRequest,
+        at now: Double
+    ) throws(StageError) {
+        // The sid of a room that is gone is no name for a new one.
+        guard settings.createsRoomsOnJoin, !isInProgress(name), !StageIdentifier.isOne(name, "RM") else { return }
+        try request.validate()
+        _ = try create(RoomSettings(name: name), at: now)
     }
 }

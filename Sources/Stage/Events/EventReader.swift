@@ -1,7 +1,7 @@
 /// One reader's end of a room's events: bounded, and cut off with a last word when it falls behind.
 struct EventReader: Sendable {
     let roomSID: String
-    /// The participant whose session the reader is; nil for one that only looks on.
+    /// The participant whose stream it is; nil for one that only looks on.
     let participantSID: String?
     /// Events up to here are known to the reader already.
     let knownRevision: UInt64
@@ -12,6 +12,7 @@ struct EventReader: Sendable {
     /// - Returns: Whether the reader stays.
     func offer(_ event: StageEvent) -> Bool {
         guard event.revision > knownRevision || event.payload == .heartbeat else { return true }
+        if let only = event.onlyReaderSID, only != participantSID { return true }
         switch continuation.yield(event) {
         case .enqueued(let remaining) where remaining > 1:
             return endsWith(event) ? finish() : true
@@ -25,15 +26,15 @@ struct EventReader: Sendable {
         }
     }
 
+    /// Whether nothing comes after `event`; the participant's own stream is told why.
     private func endsWith(_ event: StageEvent) -> Bool {
         switch event.payload {
         case .roomEnded:
+            if participantSID != nil { yieldDisconnected(.roomCompleted, after: event) }
             return true
         case .participantLeft(let participant, let reason):
             guard participant.sid == participantSID else { return false }
-            if reason == .duplicateIdentity {
-                yieldDisconnected(.duplicateIdentity, after: event)
-            }
+            if let error = reason.error { yieldDisconnected(error, after: event) }
             return true
         default:
             return false

@@ -1,47 +1,43 @@
 /// One change of a room, as everybody who follows it learns of it.
 public struct StageEvent: Sendable, Equatable {
-    /// The names of events on the wire.
-    public enum Name: String, Sendable, Hashable, Codable, CaseIterable {
-        case roomSnapshot = "room.snapshot"
-        case roomCreated = "room.created"
-        case roomEnded = "room.ended"
-        case participantJoined = "participant.joined"
-        case participantUpdated = "participant.updated"
-        case participantLeft = "participant.left"
-        case participantModeChanged = "participant.mode_changed"
-        case participantReconnecting = "participant.reconnecting"
-        case participantReconnected = "participant.reconnected"
-        case trackPublished = "track.published"
-        case trackUnpublished = "track.unpublished"
-        case trackSubscribed = "track.subscribed"
-        case trackUnsubscribed = "track.unsubscribed"
-        case layoutChanged = "layout.changed"
-        case livestreamStateChanged = "livestream.state_changed"
-        case livestreamOutputUpdated = "livestream.output_updated"
-        case sessionDisconnected = "session.disconnected"
-        case heartbeat
-    }
-
     /// What an event brings along.
-    public enum Payload: Sendable, Equatable {
+    ///
+    /// Boxed, because the same event waits in many places at once: the room's ring, and the buffer of each reader.
+    public indirect enum Payload: Sendable, Equatable {
         /// The whole room, for a reader that begins.
         case snapshot(RoomView)
+        /// A room is there: made, or found again after a restart, then with everybody who was in it.
         case roomCreated(RoomView)
+        /// The room itself changed: it went live, or backstage.
+        case roomUpdated(RoomView)
         case roomEnded(RoomView)
         case participantJoined(ParticipantView)
         case participantUpdated(ParticipantView)
         case participantLeft(ParticipantView, LeaveReason)
         case participantModeChanged(ParticipantView, from: ParticipantMode)
-        /// Media was lost (53405); the place is kept.
-        case participantReconnecting(ParticipantView)
+        /// The connection (53001) or the media (53405) was lost; the place is kept.
+        case participantReconnecting(ParticipantView, StageError)
         case participantReconnected(ParticipantView)
         case trackPublished(Track, participant: ParticipantView)
         case trackUnpublished(Track, participant: ParticipantView, UnpublishReason)
+        case trackEnabled(Track, participant: ParticipantView)
+        case trackDisabled(Track, participant: ParticipantView)
         case trackSubscribed(Track, participant: ParticipantView)
         case trackUnsubscribed(Track, participant: ParticipantView)
+        /// Somebody else has the floor, or nobody has it.
+        case dominantSpeakerChanged(SpeakerChange)
+        case pinChanged(PinChange)
         case layoutChanged(LayoutView)
         case livestreamStateChanged(LivestreamStatus)
         case livestreamOutputUpdated(OutputStatus)
+        /// Something is wrong, and the livestream goes on.
+        case livestreamWarning(LivestreamWarning)
+        /// The livestream failed.
+        case livestreamError(StageError)
+        case hlsStateChanged(HLSStatus)
+        /// The number of viewers changed; it is counted elsewhere, and filled in where the event is written out.
+        case viewershipUpdated
+        case invitation(InvitationChange)
         /// The last event of a reader that is shut out.
         case sessionDisconnected(StageError)
         /// Nothing happened; says to readers that the stream lives. It has no revision of its own.
@@ -59,27 +55,17 @@ public struct StageEvent: Sendable, Equatable {
     /// Seconds since 1970.
     public var at: Double
 
-    /// The event's name on the wire.
-    public var name: Name {
-        switch payload {
-        case .snapshot: .roomSnapshot
-        case .roomCreated: .roomCreated
-        case .roomEnded: .roomEnded
-        case .participantJoined: .participantJoined
-        case .participantUpdated: .participantUpdated
-        case .participantLeft: .participantLeft
-        case .participantModeChanged: .participantModeChanged
-        case .participantReconnecting: .participantReconnecting
-        case .participantReconnected: .participantReconnected
-        case .trackPublished: .trackPublished
-        case .trackUnpublished: .trackUnpublished
-        case .trackSubscribed: .trackSubscribed
-        case .trackUnsubscribed: .trackUnsubscribed
-        case .layoutChanged: .layoutChanged
-        case .livestreamStateChanged: .livestreamStateChanged
-        case .livestreamOutputUpdated: .livestreamOutputUpdated
-        case .sessionDisconnected: .sessionDisconnected
-        case .heartbeat: .heartbeat
-        }
+    /// The identities it is news to wherever they are; empty for what concerns the room alone.
+    var concernedIdentities: Set<String> {
+        guard case .invitation(let change) = payload else { return [] }
+        return Set(change.invitation.invitees.map(\.identity)).union([change.invitation.inviter])
+    }
+
+    /// Whether it is news only to the session of one participant; nil when it is for everybody.
+    ///
+    /// Pins that a participant set for its own view are nobody else's business.
+    var onlyReaderSID: String? {
+        guard case .pinChanged(let change) = payload else { return nil }
+        return change.viewerSID
     }
 }

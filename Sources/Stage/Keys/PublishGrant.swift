@@ -1,5 +1,5 @@
 /// The right to publish as one source of one host, given for a stream key.
-public struct PublishGrant: Sendable, Hashable {
+public struct PublishGrant: Sendable {
     /// The room.
     public let roomSID: String
     /// The room's unique name.
@@ -10,4 +10,19 @@ public struct PublishGrant: Sendable, Hashable {
     public let identity: String
     /// What the connection stands for.
     public let source: PublishSource
+    /// Says for each packet whether it may pass; it follows the stage by itself.
+    public let gate: TrackGate
+}
+
+extension PublishGrant: Hashable {
+    /// Two grants are the same when they are for the same source of the same participant.
+    public static func == (left: PublishGrant, right: PublishGrant) -> Bool {
+        left.participantSID == right.participantSID && left.source == right.source && left.roomSID == right.roomSID
+    }
+
+    /// Hashes what makes grants the same.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(participantSID)
+        hasher.combine(source)
+    }
 }

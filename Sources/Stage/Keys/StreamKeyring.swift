@@ -40,6 +40,26 @@ struct StreamKeyring: Sendable {
         return isSame ? entry?.owner : nil
     }
 
+    /// The keys of one room, as far as they may be stored.
+    func records(roomSID: String) -> [StreamKeyRecord] {
+        let entries = entries.filter { $0.value.owner.roomSID == roomSID }
+        let records = entries.map { identifier, entry in
+            StreamKeyRecord(
+                identifier: identifier,
+                digest: entry.digest,
+                participantSID: entry.owner.participantSID
+            )
+        }
+        return records.sorted { $0.identifier < $1.identifier }
+    }
+
+    /// Knows a key again that was stored; a name that is taken stays with the key that has it.
+    mutating func restore(_ record: StreamKeyRecord, roomSID: String) {
+        guard entries[record.identifier] == nil else { return }
+        let owner = Owner(roomSID: roomSID, participantSID: record.participantSID)
+        entries[record.identifier] = Entry(digest: record.digest, owner: owner)
+    }
+
     /// Forgets the keys of one participant.
     mutating func revoke(participantSID: String) {
         entries = entries.filter { $0.value.owner.participantSID != participantSID }

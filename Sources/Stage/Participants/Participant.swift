@@ -1,40 +1,69 @@
 /// A participant's state inside its room.
 struct Participant: Sendable {
     let sid: String
+    /// Names this stay of the participant; whoever knows it speaks for the participant.
     let sessionID: String
     let identity: String
     var displayName: String
+    /// A JSON object in its canonical text.
+    var metadata: String
+    let callSettings: CallSettings
+    /// The tracks that the participant may publish at all.
+    let sources: Set<TrackName>
     var mode: ParticipantMode
-    var status: ParticipantStatus
+    var status: ParticipantStatus = .connecting
     let joinedAt: Double
     var revision: UInt64 = 1
+    var liveness: Liveness
+    /// The level that the client reports of itself, in dBFS.
+    var reportedLevel: Double?
+    /// What was said of each track through the API; automatic where nothing was.
+    private(set) var wishes: [TrackName: TrackWish] = [:]
     private(set) var tracks: [TrackName: Track] = [:]
-    /// The connection that publishes now, by what it publishes.
-    var connections: [PublishSource: UInt64] = [:]
+    /// What publishes now, by what it publishes.
+    var flows: [PublishSource: MediaFlow] = [:]
+    /// What the mixer says of each track.
+    var decoding: [TrackName: DecodingClaim] = [:]
+    /// What ingest may pass on; every copy of the participant shares it.
+    let gate: TrackGate
 
-    var isHost: Bool { mode == .sendAndReceive }
-
-    var isMicOn: Bool { tracks[.mic]?.isOn ?? false }
-
-    /// What the tile shows: a screen takes the camera's place.
-    var tileSource: Tile.Source {
-        if tracks[.screen]?.isOn ?? false { return .screen }
-        if tracks[.camera]?.isOn ?? false { return .camera }
-        return .placeholder
+    init(
+        sid: String,
+        sessionID: String,
+        identity: String,
+        displayName: String,
+        metadata: String = JoinRequest.emptyMetadata,
+        callSettings: CallSettings = CallSettings(),
+        sources: Set<TrackName> = Set(TrackName.allCases),
+        mode: ParticipantMode,
+        joinedAt: Double,
+        liveness: Liveness
+    ) {
+        self.sid = sid
+        self.sessionID = sessionID
+        self.identity = identity
+        self.displayName = displayName
+        self.metadata = metadata
+        self.callSettings = callSettings
+        self.sources = sources
+        self.mode = mode
+        self.joinedAt = joinedAt
+        self.liveness = liveness
+        gate = TrackGate()
     }
 
-    func view(position: Int?) -> ParticipantView {
-        ParticipantView(
-            sid: sid,
-            identity: identity,
-            displayName: displayName,
-            mode: mode,
-            status: status,
-            tracks: TrackName.allCases.compactMap { tracks[$0] },
-            position: position,
-            joinedAt: joinedAt,
-            revision: revision
-        )
+    var isHost: Bool { mode == .sendAndReceive }
+    var isMicOn: Bool { tracks[.mic]?.isOn ?? false }
+    var isCameraOn: Bool { tracks[.camera]?.isOn ?? false }
+    var isScreenOn: Bool { tracks[.screen]?.isOn ?? false }
+
+    func wish(for name: TrackName) -> TrackWish {
+        wishes[name] ?? .automatic
+    }
+
+    /// Whether media of a track arrives at this moment.
+    func receives(_ name: TrackName) -> Bool {
+        flows[name.source]?.media.carries(name) ?? false
     }
 
     mutating func set(_ track: Track) {
@@ -42,6 +71,29 @@ struct Participant: Sendable {
     }
 
     mutating func removeTrack(_ name: TrackName) -> Track? {
-        tracks.removeValue(forKey: name)
+        decoding[name] = nil
+        return tracks.removeValue(forKey: name)
+    }
+
+    mutating func setWish(_ wish: TrackWish, for name: TrackName) {
+        wishes[name] = wish == .automatic ? nil : wish
+        setGate()
+    }
+
+    /// What was said of tracks holds only for as long as somebody is a host.
+    mutating func forgetWishes() {
+        wishes.removeAll()
+        decoding.removeAll()
+        setGate()
+    }
+
+    /// Opens the gate for what may pass now: nothing of somebody who is no host.
+    func setGate() {
+        gate.open(isHost ? sources.filter { wish(for: $0).passesMedia } : [])
+    }
+
+    /// Whether some track is there that is supposed to be heard or seen.
+    var isMediaExpected: Bool {
+        tracks.values.contains(where: \.isEnabled)
     }
 }

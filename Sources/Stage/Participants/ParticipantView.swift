@@ -6,6 +6,8 @@ public struct ParticipantView: Sendable, Hashable {
     public var identity: String
     /// The name on the tile.
     public var displayName: String
+    /// A JSON object in its canonical text.
+    public var metadata: String
     /// What the participant may do.
     public var mode: ParticipantMode
     /// How firmly the participant is connected.
@@ -14,6 +16,16 @@ public struct ParticipantView: Sendable, Hashable {
     public var tracks: [Track]
     /// The tile's index; nil without a tile.
     public var position: Int?
+    /// The pin for everybody; nil without one.
+    public var pin: Pin?
+    /// Whether the participant speaks at this moment.
+    public var isSpeaking: Bool
+    /// Whether the participant has the floor.
+    public var isDominantSpeaker: Bool
+    /// The microphone's level in dBFS, -127 to 0, as the mixer hears it or else as the client says; nil while unknown.
+    ///
+    /// It changes without an event and without a new revision.
+    public var audioLevel: Double?
     /// Seconds since 1970.
     public var joinedAt: Double
     /// Counts the changes of this participant.
@@ -26,7 +38,12 @@ public struct ParticipantView: Sendable, Hashable {
     /// Whether a screen track is seen: published, subscribed and enabled.
     public var isScreenSharing: Bool { isOn(.screen) }
 
+    /// One track by name; nil while it is not published.
+    public func track(_ name: TrackName) -> Track? {
+        tracks.first { $0.name == name }
+    }
+
     private func isOn(_ name: TrackName) -> Bool {
-        tracks.contains { $0.name == name && $0.isOn }
+        track(name)?.isOn ?? false
     }
 }

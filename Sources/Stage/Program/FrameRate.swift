@@ -1,5 +1,5 @@
 /// Pictures per second as an exact fraction, so that 29.97 never drifts against the sound.
-public struct FrameRate: Sendable, Hashable {
+public struct FrameRate: Sendable, Hashable, Codable {
     /// Pictures in `denominator` seconds.
     public let numerator: Int
     /// Seconds that `numerator` pictures take.

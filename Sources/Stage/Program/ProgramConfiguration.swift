@@ -2,7 +2,7 @@
 ///
 /// The defaults lie inside what every large platform accepts: H.264 Main 1280x720 at 30 pictures a second, 3000 kb/s
 /// constant, a closed group of pictures of exactly two seconds, AAC-LC 48 kHz stereo at 128 kb/s.
-public struct ProgramConfiguration: Sendable, Hashable {
+public struct ProgramConfiguration: Sendable, Hashable, Codable {
     /// Canvas width in pixels, even, 160 to 1920.
     public var width: Int
     /// Canvas height in pixels, even, 90 to 1920.

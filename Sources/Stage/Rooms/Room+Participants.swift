@@ -1,30 +1,37 @@
+/// Who comes and who goes.
 extension Room {
     /// Lets somebody in; a known identity takes the place of its older self.
     ///
     /// Events: `participant.left` (duplicate identity only), `participant.joined`, `layout.changed` when a tile changes.
-    mutating func join(_ request: JoinRequest, at now: Double) throws(StageError) -> Participant {
+    ///
+    /// - Parameter limits: What a host may send at most, whatever it asks for.
+    mutating func join(
+        _ request: JoinRequest,
+        limits: HostLimits = HostLimits(),
+        at now: Double
+    ) throws(StageError) -> Participant {
         guard status == .inProgress else { throw .roomNotFound }
         try request.validate()
         let older = participants.firstIndex { $0.identity == request.identity }
         try admit(request.mode, inPlaceOf: older.map { participants[$0].mode })
+        try useInvitation(of: request, at: now)
 
-        let participant = Participant(
-            sid: StageIdentifier.make("PA"),
-            sessionID: StageIdentifier.make("SE"),
-            identity: request.identity,
-            displayName: request.effectiveDisplayName,
-            mode: request.mode,
-            // Only a host has media of its own to wait for.
-            status: request.mode == .sendAndReceive ? .connecting : .connected,
-            joinedAt: now
-        )
+        let participant = Participant(request, limits: limits, at: now)
         if let older {
             let keepsPlace = participants[older].isHost && participant.isHost
-            let gone = depart(at: older, reason: .duplicateIdentity, keepsPlace: keepsPlace, now: now)
-            insert(participant, inPlaceOf: keepsPlace ? gone.sid : nil)
-        } else {
-            insert(participant)
+            let gone = depart(
+                at: older,
+                reason: .duplicateIdentity,
+                successor: keepsPlace ? participant.sid : nil,
+                now: now
+            )
+            if gone.mode == .receiveOnly || participant.mode == .receiveOnly { viewershipPacing.changed() }
+        } else if participant.mode == .receiveOnly {
+            viewershipPacing.changed()
         }
+        participant.setGate()
+        insert(participant)
+        arrangeLayout()
         emit(.participantJoined(view(of: participant)), at: now)
         announceLayout(at: now)
         return participant
@@ -34,37 +41,42 @@ extension Room {
     ///
     /// Events: `track.unpublished` for each track, `participant.left`, `layout.changed` when a tile changes.
     mutating func leave(_ reference: String, reason: LeaveReason, at now: Double) throws(StageError) -> Participant {
-        guard status == .inProgress else { throw .roomNotFound }
-        guard let index = index(of: reference) else { throw .participantNotFound }
-        let gone = depart(at: index, reason: reason, keepsPlace: false, now: now)
+        leave(at: try existing(reference), reason: reason, now: now)
+    }
+
+    mutating func leave(at index: Int, reason: LeaveReason, now: Double) -> Participant {
+        let gone = depart(at: index, reason: reason, successor: nil, now: now)
+        if gone.mode == .receiveOnly { viewershipPacing.changed() }
         announceLayout(at: now)
         return gone
     }
 
-    /// Changes what a participant may do.
+    /// Changes what others see of a participant; nil leaves a thing as it is, a blank name becomes the identity.
     ///
-    /// Events: `track.unpublished` for each track of a host that steps down, `participant.mode_changed`,
-    /// `layout.changed` when a tile changes.
-    mutating func changeMode(
+    /// Events: `participant.updated`, and `layout.changed` when a tile's label changes; none when nothing changes.
+    ///
+    /// - Throws: 53106, 53204, or 3073 naming the field.
+    mutating func describe(
         _ reference: String,
-        to mode: ParticipantMode,
+        displayName: String?,
+        metadata: String?,
         at now: Double
     ) throws(StageError) -> Participant {
-        guard status == .inProgress else { throw .roomNotFound }
-        guard let index = index(of: reference) else { throw .participantNotFound }
-        let old = participants[index].mode
-        guard old != mode else { return participants[index] }
-        if mode == .sendAndReceive, counts.hosts >= settings.maximumHosts { throw .tooManyHosts }
-        unpublishAll(at: index, reason: .modeChanged, now: now)
-        setMode(mode, at: index)
+        let index = try existing(reference)
+        try JoinRequest.check(displayName: displayName)
+        try JoinRequest.check(metadata: metadata)
+        let old = participants[index]
+        let name =
+            displayName.map { JoinRequest.effectiveDisplayName($0, identity: old.identity) } ?? old.displayName
+        let text = metadata ?? old.metadata
+        guard name != old.displayName || text != old.metadata else { return old }
         update(at: index) { participant in
-            participant.connections.removeAll()
-            participant.status = mode == .sendAndReceive ? .connecting : .connected
+            participant.displayName = name
+            participant.metadata = text
         }
-        let participant = participants[index]
-        emit(.participantModeChanged(view(of: participant), from: old), at: now)
+        emit(.participantUpdated(view(of: participants[index])), at: now)
         announceLayout(at: now)
-        return participant
+        return participants[index]
     }
 
     private func admit(_ mode: ParticipantMode, inPlaceOf older: ParticipantMode?) throws(StageError) {
@@ -73,12 +85,55 @@ extension Room {
         if mode == .sendAndReceive, otherHosts >= settings.maximumHosts { throw .tooManyHosts }
     }
 
-    private mutating func depart(at index: Int, reason: LeaveReason, keepsPlace: Bool, now: Double) -> Participant {
+    private mutating func useInvitation(of request: JoinRequest, at now: Double) throws(StageError) {
+        guard let wanted = request.invitationSID else { return }
+        let permission = invitations.permission(of: request.identity, for: request.mode, sid: wanted, at: now)
+        guard let permission else { throw .changeModeFailed }
+        invitations.use(permission, by: request.identity)
+    }
+
+    /// Takes somebody out.
+    ///
+    /// - Parameter successor: The sid of the same person's newer self, which gets the place and the pins and must be
+    ///   inserted right after.
+    private mutating func depart(at index: Int, reason: LeaveReason, successor: String?, now: Double) -> Participant {
+        let sid = participants[index].sid
         unpublishAll(at: index, reason: .left, now: now)
-        var gone = remove(at: index, keepsPlace: keepsPlace, now: now)
+        stopSpeaking(sid, at: now)
+        if let successor {
+            pins.replace(sid, with: successor)
+            roomLayout.replace(sid, with: successor)
+        } else {
+            dropPins(of: sid, at: now)
+        }
+        var gone = remove(at: index, now: now)
+        gone.gate.open([])
+        departed.add(gone.sessionID, reason)
         gone.status = .disconnected
         gone.revision += 1
-        emit(.participantLeft(gone.view(position: nil), reason), at: now)
+        var view = view(of: gone)
+        view.position = nil
+        emit(.participantLeft(view, reason), at: now)
         return gone
+    }
+}
+
+extension Participant {
+    /// Somebody who joins; what the call settings leave out of the show is withdrawn from its beginning.
+    fileprivate init(_ request: JoinRequest, limits: HostLimits, at now: Double) {
+        self.init(
+            sid: StageIdentifier.make("PA"),
+            sessionID: StageIdentifier.make("SE"),
+            identity: request.identity,
+            displayName: request.effectiveDisplayName,
+            metadata: request.metadata,
+            callSettings: request.callSettings.effective(within: limits),
+            sources: request.sources,
+            mode: request.mode,
+            joinedAt: now,
+            liveness: Liveness(at: now)
+        )
+        if request.callSettings.isAudioOn == false { setWish(.withdrawn, for: .mic) }
+        if request.callSettings.isVideoOn == false { setWish(.withdrawn, for: .camera) }
     }
 }

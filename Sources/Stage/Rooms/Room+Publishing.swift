@@ -1,4 +1,4 @@
-/// A host's media: connections come and go, tracks follow what arrives, and the place on stage stays.
+/// A host's media: connections come and go, tracks follow what arrives and what was said of them, and the place stays.
 extension Room {
     /// Whether a participant may publish now.
     func refusal(ofPublisher sid: String) -> PublishRefusal? {
@@ -18,24 +18,23 @@ extension Room {
     ) -> PublishAdmission {
         if let refusal = refusal(ofPublisher: sid) { return .refused(refusal) }
         guard let index = index(of: sid) else { return .refused(.unknownKey) }
-        let previous = participants[index].connections[source]
-        let status = participants[index].status
-        update(at: index) { participant in
-            participant.connections[source] = connection
-            participant.status = .connected
+        let previous = participants[index].flows[source]?.connection
+        note(at: index) { participant in
+            participant.flows[source, default: MediaFlow(connection: connection)].connection = connection
+            participant.flows[source]?.isSilent = false
+            participant.liveness.mediaFlows()
         }
-        let view = view(of: participants[index])
-        switch status {
-        case .connected: break
-        case .reconnecting: emit(.participantReconnected(view), at: now)
-        case .connecting, .disconnected: emit(.participantUpdated(view), at: now)
-        }
+        settle(at: index, now: now)
         return .accepted(replacing: previous == connection ? nil : previous)
     }
 
     /// A publishing connection carries something else than before; told by any but the newest connection, it is nothing.
     ///
-    /// Events: `track.published`, `track.subscribed`, `track.unsubscribed`, and `layout.changed` when a tile changes.
+    /// A connection that carries neither sound nor pictures any more is silent: its tracks are interrupted, and the
+    /// clock of lost media runs.
+    ///
+    /// Events: `track.published`, `participant.updated`, `track.subscribed`, `track.unsubscribed`,
+    /// `participant.reconnecting`, `participant.reconnected`, and `layout.changed` when a tile changes.
     mutating func publishChanged(
         _ source: PublishSource,
         by sid: String,
@@ -44,88 +43,82 @@ extension Room {
         at now: Double
     ) {
         guard let index = current(source, of: sid, connection: connection) else { return }
-        switch source {
-        case .camera:
-            flow(media.hasAudio, .mic, at: index, media: media, now: now)
-            flow(media.hasVideo, .camera, at: index, media: media, now: now)
-        case .screen:
-            flow(media.hasVideo, .screen, at: index, media: media, now: now)
+        note(at: index) { participant in
+            participant.flows[source]?.media = media
+            participant.flows[source]?.isSilent = !media.hasVideo && !media.hasAudio
         }
+        for name in TrackName.allCases where name.source == source {
+            follow(name, at: index, media: media, now: now)
+        }
+        if participants[index].flows.values.contains(where: { !$0.isSilent }) {
+            note(at: index) { $0.liveness.mediaFlows() }
+        } else {
+            let isMissed = participants[index].isMediaExpected
+            note(at: index) {
+                $0.liveness.mediaStopped(isMissed: isMissed, since: now - Liveness.mediaSilence, at: now)
+            }
+        }
+        settle(at: index, now: now)
         announceLayout(at: now)
     }
 
     /// A publishing connection is gone; an older one than the newest is nobody's loss.
     ///
-    /// Events: `track.unpublished` for each of its tracks, `participant.reconnecting` when nothing else publishes, and
-    /// `layout.changed` when a tile changes.
-    mutating func publishEnded(_ source: PublishSource, by sid: String, connection: UInt64, at now: Double) {
+    /// Tracks that were published by command stay published without media; the others end with their connection.
+    ///
+    /// Events: `track.unpublished` or `track.unsubscribed` for each of its tracks, `participant.reconnecting` when
+    /// nothing else publishes, and `layout.changed` when a tile changes.
+    ///
+    /// - Parameter isLost: The connection broke; false when its encoder took leave.
+    mutating func publishEnded(
+        _ source: PublishSource,
+        by sid: String,
+        connection: UInt64,
+        isLost: Bool = true,
+        at now: Double
+    ) {
         guard let index = current(source, of: sid, connection: connection) else { return }
-        update(at: index) { participant in
-            participant.connections[source] = nil
-            if participant.connections.isEmpty { participant.status = .reconnecting }
-        }
+        let wasExpected = participants[index].isMediaExpected
+        note(at: index) { $0.flows[source] = nil }
         for name in TrackName.allCases where name.source == source {
-            unpublish(name, at: index, reason: .ended, now: now)
+            switch participants[index].wish(for: name) {
+            case .automatic: unpublish(name, at: index, reason: .ended, now: now)
+            case .wanted, .withdrawn: follow(name, at: index, media: nil, now: now)
+            }
         }
-        if participants[index].status == .reconnecting {
-            emit(.participantReconnecting(view(of: participants[index])), at: now)
+        if !participants[index].flows.values.contains(where: { !$0.isSilent }) {
+            let isMissed = wasExpected && (isLost || participants[index].isMediaExpected)
+            note(at: index) { $0.liveness.mediaStopped(isMissed: isMissed, since: now, at: now) }
         }
+        settle(at: index, now: now)
         announceLayout(at: now)
-    }
-
-    mutating func unpublishAll(at index: Int, reason: UnpublishReason, now: Double) {
-        for name in TrackName.allCases {
-            unpublish(name, at: index, reason: reason, now: now)
-        }
     }
 
     private func current(_ source: PublishSource, of sid: String, connection: UInt64) -> Int? {
         guard status == .inProgress, let index = index(of: sid) else { return nil }
-        return participants[index].connections[source] == connection ? index : nil
+        return participants[index].flows[source]?.connection == connection ? index : nil
     }
 
-    private mutating func unpublish(_ name: TrackName, at index: Int, reason: UnpublishReason, now: Double) {
-        guard participants[index].tracks[name] != nil else { return }
-        var removed: Track?
-        update(at: index) { removed = $0.removeTrack(name) }
-        guard let removed else { return }
-        emit(.trackUnpublished(removed, participant: view(of: participants[index]), reason), at: now)
-    }
-
-    /// Brings one track in line with whether its media arrives.
-    private mutating func flow(_ arrives: Bool, _ name: TrackName, at index: Int, media: PublishedMedia, now: Double) {
-        let known = participants[index].tracks[name]
-        guard arrives || known != nil else { return }
-        var track = known ?? Track(sid: StageIdentifier.make("MT"), name: name, isSubscribed: false, isEnabled: true)
-        let wasSubscribed = track.isSubscribed
-        track.isSubscribed = arrives
-        if arrives { track.describe(media) }
-        guard track != known else { return }
-        update(at: index) { $0.set(track) }
-        let view = view(of: participants[index])
-        if known == nil { emit(.trackPublished(track, participant: view), at: now) }
-        if arrives, !wasSubscribed { emit(.trackSubscribed(track, participant: view), at: now) }
-        if !arrives, wasSubscribed { emit(.trackUnsubscribed(track, participant: view), at: now) }
-        if arrives, wasSubscribed { emit(.participantUpdated(view), at: now) }
-    }
-}
-
-extension TrackName {
-    /// The connection that carries the track.
-    var source: PublishSource { self == .screen ? .screen : .camera }
-}
-
-extension Track {
-    /// Takes over what the encoder says of itself.
-    fileprivate mutating func describe(_ media: PublishedMedia) {
-        switch name.kind {
-        case .audio:
-            codec = media.audioCodec
-        case .video:
-            codec = media.videoCodec
-            width = media.width
-            height = media.height
-            frameRate = media.frameRate
+    /// Brings one track in line with what arrives of it.
+    ///
+    /// - Parameter media: What its connection carries; nil without a connection.
+    private mutating func follow(_ name: TrackName, at index: Int, media: PublishedMedia?, now: Double) {
+        let participant = participants[index]
+        let arrives = media?.carries(name) ?? false
+        if arrives, participant.tracks[name] == nil, participant.sources.contains(name),
+            participant.wish(for: name) == .automatic
+        {
+            publish(name, isEnabled: true, at: index, now: now)
+        } else if arrives, let media, let known = participants[index].tracks[name] {
+            var track = known
+            track.describe(media)
+            if track != known {
+                update(at: index) { $0.set(track) }
+                emit(.participantUpdated(view(of: participants[index])), at: now)
+            }
         }
+        // What was decoded before a break says nothing about what comes after it.
+        if !arrives { note(at: index) { $0.decoding[name] = nil } }
+        subscribe(name, at: index, now: now)
     }
 }

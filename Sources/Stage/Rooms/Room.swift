@@ -4,31 +4,59 @@
 /// follows from it is read with `takeEvents()`. Nothing here waits, and nothing here is shared.
 struct Room: Sendable {
     let sid: String
-    let settings: RoomSettings
+    var settings: RoomSettings
     private(set) var status: RoomStatus = .inProgress
+    /// The hosts prepare, and the audience does not see them.
+    var isBackstage: Bool
     /// In join order.
     private(set) var participants: [Participant] = []
-    private(set) var places: StagePlaces
+    /// The index of each participant by sid, and by identity.
+    private var directory = ParticipantIndex()
     private(set) var counts = RoomCounts()
-    private(set) var revision: UInt64 = 0
+    private(set) var revision: UInt64
     private(set) var ring: EventRing
-    private let createdAt: Double
-    private var updatedAt: Double
+    /// Who left of late and why, by session; who comes back with such a session is told.
+    var departed = DepartedSessions()
+    var viewershipPacing = ViewershipPacing()
+    let createdAt: Double
+    private(set) var updatedAt: Double
     private(set) var endedAt: Double?
     /// When the last participant left; nil while somebody is there or nobody ever was.
     private var emptySince: Double?
-    /// The layout last announced, so that only a change is told.
-    private var announcedTiles: [Tile] = []
     private var pending: [StageEvent] = []
 
+    // The state of each feature; its rules are in an extension of its own.
+    var roomLayout = RoomLayout()
+    var speakers = DominantSpeaker()
+    var pins = PinBoard()
+    var invitations = InvitationBook()
+
+    /// A new room.
     init(settings: RoomSettings, replayedEvents: Int, at now: Double) {
         sid = StageIdentifier.make("RM")
         self.settings = settings
-        places = StagePlaces(capacity: min(settings.layout.gridSize, GridLayout.maximumTiles))
+        isBackstage = settings.backstage
+        revision = 0
         ring = EventRing(capacity: replayedEvents)
         createdAt = now
         updatedAt = now
+        announceLayoutQuietly()
         emit(.roomCreated(view), at: now)
+    }
+
+    /// A room that was stored, as it was but for who is in it.
+    init(_ record: RoomRecord, revision: UInt64, replayedEvents: Int) {
+        sid = record.sid
+        settings = record.settings
+        isBackstage = record.isBackstage
+        status = record.status
+        self.revision = revision
+        ring = EventRing(capacity: replayedEvents)
+        createdAt = record.createdAt
+        updatedAt = record.updatedAt
+        endedAt = record.endedAt
+        pins = record.pins
+        invitations = record.invitations
     }
 
     var view: RoomView {
@@ -36,8 +64,10 @@ struct Room: Sendable {
             sid: sid,
             settings: settings,
             status: status,
+            isBackstage: isBackstage,
             counts: counts,
             participants: participants.map(view(of:)),
+            dominantSpeakerSID: speakers.dominant,
             layout: layout,
             revision: revision,
             createdAt: createdAt,
@@ -46,14 +76,51 @@ struct Room: Sendable {
         )
     }
 
+    var summary: RoomSummary {
+        RoomSummary(
+            sid: sid,
+            name: settings.name,
+            status: status,
+            isBackstage: isBackstage,
+            counts: counts,
+            revision: revision
+        )
+    }
+
     func view(of participant: Participant) -> ParticipantView {
-        participant.view(position: places.onAir.firstIndex(of: participant.sid))
+        ParticipantView(
+            sid: participant.sid,
+            identity: participant.identity,
+            displayName: participant.displayName,
+            metadata: participant.metadata,
+            mode: participant.mode,
+            status: participant.status,
+            tracks: TrackName.allCases.compactMap { participant.tracks[$0] },
+            position: roomLayout.position(of: participant.sid),
+            pin: pins.pin(of: participant.sid),
+            isSpeaking: speakers.isSpeaking(participant.sid),
+            isDominantSpeaker: speakers.dominant == participant.sid,
+            audioLevel: speakers.level(of: participant.sid) ?? participant.reportedLevel,
+            joinedAt: participant.joinedAt,
+            revision: participant.revision
+        )
     }
 
     /// The index of a participant by sid or identity.
     func index(of reference: String) -> Int? {
-        participants.firstIndex { $0.sid == reference || $0.identity == reference }
+        directory.index(of: reference)
     }
+
+    /// The index of a participant of a room in progress.
+    ///
+    /// - Throws: 53106 or 53204.
+    func existing(_ reference: String) throws(StageError) -> Int {
+        guard status == .inProgress else { throw .roomNotFound }
+        guard let index = index(of: reference) else { throw .participantNotFound }
+        return index
+    }
+
+    // MARK: Events
 
     /// What happened since the last call, in order.
     mutating func takeEvents() -> [StageEvent] {
@@ -69,17 +136,27 @@ struct Room: Sendable {
         pending.append(event)
     }
 
+    /// Something for readers that is not a change: it carries the latest revision.
+    func event(_ payload: StageEvent.Payload, at now: Double) -> StageEvent {
+        StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
+    }
+
     // MARK: The end
 
     /// Ends the room; everybody is out of it.
     mutating func end(at now: Double) throws(StageError) {
         guard status == .inProgress else { throw .roomCompleted }
+        cancelInvitations(at: now)
         status = .completed
         endedAt = now
+        for participant in participants { participant.gate.open([]) }
         participants.removeAll()
-        places.removeAll()
+        directory = ParticipantIndex()
         counts = RoomCounts()
-        announcedTiles = []
+        roomLayout = RoomLayout()
+        speakers = DominantSpeaker()
+        pins = PinBoard()
+        departed = DepartedSessions()
         emit(.roomEnded(view), at: now)
     }
 
@@ -90,47 +167,28 @@ struct Room: Sendable {
         return now - createdAt >= Double(settings.unusedTimeout)
     }
 
-    // MARK: Members, kept in step with the counts and the places
+    // MARK: Members, kept in step with the counts
 
-    mutating func insert(_ participant: Participant, inPlaceOf old: String? = nil) {
+    mutating func insert(_ participant: Participant) {
+        directory.add(participant, at: participants.count)
         participants.append(participant)
-        count(participant.mode, 1)
+        counts[participant.mode] += 1
         emptySince = nil
-        guard participant.isHost else { return }
-        if let old {
-            places.replace(old, with: participant.sid)
-        } else {
-            places.add(participant.sid)
-        }
     }
 
-    /// Takes a participant out.
-    ///
-    /// - Parameter keepsPlace: The place stays for a successor, which must be inserted right after.
-    mutating func remove(at index: Int, keepsPlace: Bool = false, now: Double) -> Participant {
+    mutating func remove(at index: Int, now: Double) -> Participant {
         let participant = participants.remove(at: index)
-        count(participant.mode, -1)
-        if participant.isHost, !keepsPlace {
-            places.remove(participant.sid)
-        }
-        if participants.isEmpty {
-            emptySince = now
-        }
+        directory.remove(participant, at: index)
+        counts[participant.mode] -= 1
+        if participants.isEmpty { emptySince = now }
         return participant
     }
 
-    /// Moves a participant between the modes, the counts and the places.
+    /// Moves a participant between the modes and the counts.
     mutating func setMode(_ mode: ParticipantMode, at index: Int) {
-        let old = participants[index]
-        count(old.mode, -1)
-        count(mode, 1)
+        counts[participants[index].mode] -= 1
+        counts[mode] += 1
         participants[index].mode = mode
-        if old.isHost {
-            places.remove(old.sid)
-        }
-        if mode == .sendAndReceive {
-            places.add(old.sid)
-        }
     }
 
     /// Changes one participant and its revision.
@@ -139,51 +197,13 @@ struct Room: Sendable {
         participants[index].revision += 1
     }
 
-    private mutating func count(_ mode: ParticipantMode, _ change: Int) {
-        switch mode {
-        case .sendAndReceive: counts.hosts += change
-        case .receiveOnly: counts.receiveOnly += change
-        case .signallingOnly: counts.signallingOnly += change
-        }
+    /// Changes what nobody sees of a participant.
+    mutating func note(at index: Int, _ change: (inout Participant) -> Void) {
+        change(&participants[index])
     }
 
-    // MARK: The layout
-
-    /// What is on air now.
-    var layout: LayoutView {
-        LayoutView(
-            settings: settings.layout,
-            width: settings.program.width,
-            height: settings.program.height,
-            tiles: tiles
-        )
-    }
-
-    private var tiles: [Tile] {
-        let rectangles = GridLayout.rectangles(
-            count: places.onAir.count,
-            width: settings.program.width,
-            height: settings.program.height
-        )
-        return zip(places.onAir, rectangles).enumerated().compactMap { position, place in
-            guard let host = participants.first(where: { $0.sid == place.0 }) else { return nil }
-            return Tile(
-                position: position,
-                participantSID: host.sid,
-                source: host.tileSource,
-                rectangle: place.1,
-                scaleMode: host.tileSource == .screen ? .fit : .fill,
-                label: host.displayName,
-                isMicOn: host.isMicOn
-            )
-        }
-    }
-
-    /// Tells of the layout when it is not the one told last.
-    mutating func announceLayout(at now: Double) {
-        let layout = layout
-        guard layout.tiles != announcedTiles else { return }
-        announcedTiles = layout.tiles
-        emit(.layoutChanged(layout), at: now)
+    /// After a restart the time until the room counts as abandoned begins anew.
+    mutating func beginAnew(at now: Double) {
+        if participants.isEmpty { emptySince = now }
     }
 }

@@ -21,10 +21,19 @@ public struct RoomCounts: Sendable, Hashable {
 
     /// The count of one mode.
     public subscript(mode: ParticipantMode) -> Int {
-        switch mode {
-        case .sendAndReceive: hosts
-        case .receiveOnly: receiveOnly
-        case .signallingOnly: signallingOnly
+        get {
+            switch mode {
+            case .sendAndReceive: hosts
+            case .receiveOnly: receiveOnly
+            case .signallingOnly: signallingOnly
+            }
+        }
+        set {
+            switch mode {
+            case .sendAndReceive: hosts = newValue
+            case .receiveOnly: receiveOnly = newValue
+            case .signallingOnly: signallingOnly = newValue
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 /// What an operator decides about a room when it is made.
-public struct RoomSettings: Sendable, Hashable {
+public struct RoomSettings: Sendable, Hashable, Codable {
     /// The room's unique name, `[A-Za-z0-9_-]{1,64}`; also its name in playback addresses.
     public var name: String
     /// Signalled participants of any mode, 1 to 10 000; players are not counted here.
@@ -10,6 +10,8 @@ public struct RoomSettings: Sendable, Hashable {
     public var emptyTimeout: Int
     /// Seconds until a room that nobody ever joined ends, 1 to 86 400.
     public var unusedTimeout: Int
+    /// Begins with the hosts backstage: they prepare, and the audience sees nothing of it until the room goes live.
+    public var backstage: Bool
     /// How the tiles are arranged.
     public var layout: LayoutSettings
     /// What the program looks and sounds like.
@@ -24,6 +26,7 @@ public struct RoomSettings: Sendable, Hashable {
         maximumHosts: Int = 12,
         emptyTimeout: Int = 300,
         unusedTimeout: Int = 300,
+        backstage: Bool = false,
         layout: LayoutSettings = .init(),
         program: ProgramConfiguration = .init()
     ) {
@@ -32,6 +35,7 @@ public struct RoomSettings: Sendable, Hashable {
         self.maximumHosts = maximumHosts
         self.emptyTimeout = emptyTimeout
         self.unusedTimeout = unusedTimeout
+        self.backstage = backstage
         self.layout = layout
         self.program = program
     }

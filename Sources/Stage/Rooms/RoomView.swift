@@ -6,10 +6,14 @@ public struct RoomView: Sendable, Hashable {
     public var settings: RoomSettings
     /// Whether it can be joined.
     public var status: RoomStatus
+    /// Whether the hosts prepare and the audience does not see them.
+    public var isBackstage: Bool
     /// How many participants there are, by mode.
     public var counts: RoomCounts
     /// In join order; empty once the room has ended.
     public var participants: [ParticipantView]
+    /// The sid of the participant who has the floor; nil for nobody.
+    public var dominantSpeakerSID: String?
     /// What is on air.
     public var layout: LayoutView
     /// The revision of the room's latest event.
@@ -30,6 +34,6 @@ public struct RoomView: Sendable, Hashable {
 
     /// Finds a participant by sid or identity.
     public func participant(_ reference: String) -> ParticipantView? {
-        participants.first { $0.sid == reference || $0.identity == reference }
+        participants.first { $0.sid == reference } ?? participants.first { $0.identity == reference }
     }
 }

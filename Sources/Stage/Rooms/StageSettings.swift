@@ -8,9 +8,12 @@ public struct StageSettings: Sendable, Equatable {
     public var replayedEvents: Int
     /// Events that may wait for a slow reader before it is cut off.
     public var waitingEvents: Int
-
     /// Open event streams over all rooms; one more is answered with 53006.
     public var maximumReaders: Int
+    /// Whether a join makes the room that it names when there is none, with the defaults.
+    public var createsRoomsOnJoin: Bool
+    /// What one host may send at most.
+    public var hostLimits: HostLimits
 
     /// Makes the limits; what is not named has its default.
     public init(
@@ -18,12 +21,16 @@ public struct StageSettings: Sendable, Equatable {
         keptEndedRooms: Int = 100,
         replayedEvents: Int = 1024,
         waitingEvents: Int = 256,
-        maximumReaders: Int = 4000
+        maximumReaders: Int = 4000,
+        createsRoomsOnJoin: Bool = false,
+        hostLimits: HostLimits = .init()
     ) {
         self.maximumRooms = maximumRooms
         self.keptEndedRooms = keptEndedRooms
         self.replayedEvents = replayedEvents
         self.waitingEvents = waitingEvents
         self.maximumReaders = maximumReaders
+        self.createsRoomsOnJoin = createsRoomsOnJoin
+        self.hostLimits = hostLimits
     }
 }

@@ -1,0 +1,81 @@
+// Sessions that end, and participants that cannot do what they want at this moment.
+
+extension StageError {
+    /// 53001: no sign of life; the reason of `participant.reconnecting`, and of a client that gives up.
+    public static let signallingLost = StageError(
+        code: 53001,
+        name: "SignalingConnectionDisconnectedError",
+        message: "Signaling connection disconnected",
+        cause: "The event stream closed or heartbeats stopped",
+        solution: "Check the internet connection",
+        status: 503,
+        isRetryable: true
+    )
+    /// 53002: the session is over because nothing was heard of it.
+    public static let sessionTimedOut = StageError(
+        code: 53002,
+        name: "SignalingConnectionTimeoutError",
+        message: "Signaling connection timed out",
+        cause: "Nothing was heard of the session for too long, so it was removed",
+        solution: "Join the room again",
+        status: 410
+    )
+    /// 53404: what the encoder sends cannot be decoded here.
+    public static let codecUnsupported = StageError(
+        code: 53404,
+        name: "MediaNoSupportedCodecError",
+        message: "No supported codec",
+        cause: "The encoder sends something else than H.264 with AAC or MP3",
+        solution: "Choose H.264 and AAC in the encoder",
+        status: 400
+    )
+    /// 53405: a host's media never came, or stopped.
+    public static let mediaLost = StageError(
+        code: 53405,
+        name: "MediaConnectionError",
+        message: "Media connection failed",
+        cause: "No media of the published tracks arrives at the gateway",
+        solution: "Check the network, and allow media traffic through the firewall",
+        status: 503,
+        isRetryable: true
+    )
+    /// 3035: a command of somebody who is not in the room.
+    public static let notJoined = StageError(
+        code: 3035,
+        name: "ACTION_PERFORMED_BEFORE_ROOM_JOINED",
+        message: "The room has not been joined",
+        cause: "A command was given before the join, or after the end of the session",
+        solution: "Join the room first",
+        status: 409
+    )
+    /// 3065: a command of somebody whose connection is lost.
+    public static let reconnecting = StageError(
+        code: 3065,
+        name: "ACTION_PERFORMED_WHILE_RECONNECTING",
+        message: "The participant is reconnecting",
+        cause: "The connection of the participant is lost at this moment",
+        solution: "Try again once it is back",
+        status: 409,
+        isRetryable: true,
+        retryAfter: 1
+    )
+    /// 53204, told to a participant that was taken out by an operator.
+    public static let participantRemoved = StageError(
+        code: 53204,
+        name: "ParticipantNotFoundError",
+        message: "The participant was removed from the room",
+        cause: "An operator took the participant out",
+        solution: "Tell the user; do not join again unasked",
+        status: 404
+    )
+    /// 53103: the room could not be made or kept.
+    public static let roomCreationFailed = StageError(
+        code: 53103,
+        name: "RoomCreateFailedError",
+        message: "Unable to create Room",
+        cause: "The room could not be stored",
+        solution: "Try again, and look at the gateway's log if it stays",
+        status: 500,
+        isRetryable: true
+    )
+}

@@ -1,0 +1,83 @@
+/// What outlives the process, and coming back from it.
+extension Room {
+    /// A restart goes on with a revision this much higher: what was not stored any more is passed for certain, and no
+    /// reader takes a new event for one it knows.
+    static let revisionLeap: UInt64 = 100_000
+
+    /// - Parameter keys: What is stored of the hosts' keys.
+    func record(keys: [StreamKeyRecord]) -> RoomRecord {
+        RoomRecord(
+            sid: sid,
+            settings: settings,
+            status: status,
+            isBackstage: isBackstage,
+            revision: revision,
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            endedAt: endedAt,
+            participants: participants.map(\.record),
+            places: roomLayout.places,
+            pins: pins,
+            invitations: invitations,
+            keys: keys
+        )
+    }
+
+    /// A stored room, with everybody who was in it lost until they come back.
+    ///
+    /// Events: `room.created`, with everybody in it; none for a room that has ended.
+    init(restoring record: RoomRecord, replayedEvents: Int, at now: Double) {
+        self.init(record, revision: record.revision + Self.revisionLeap, replayedEvents: replayedEvents)
+        guard status == .inProgress else { return }
+        for participant in record.participants {
+            insert(Participant(participant, at: now))
+        }
+        beginAnew(at: now)
+        roomLayout.restore(record.places)
+        announceLayoutQuietly()
+        emit(.roomCreated(view), at: now)
+    }
+}
+
+extension Participant {
+    var record: ParticipantRecord {
+        ParticipantRecord(
+            sid: sid,
+            sessionID: sessionID,
+            identity: identity,
+            displayName: displayName,
+            metadata: metadata,
+            callSettings: callSettings,
+            sources: sources,
+            mode: mode,
+            hasSession: liveness.hasSession,
+            wishes: wishes,
+            joinedAt: joinedAt,
+            revision: revision
+        )
+    }
+
+    fileprivate init(_ record: ParticipantRecord, at now: Double) {
+        self.init(
+            sid: record.sid,
+            sessionID: record.sessionID,
+            identity: record.identity,
+            displayName: record.displayName,
+            metadata: record.metadata,
+            callSettings: record.callSettings,
+            sources: record.sources,
+            mode: record.mode,
+            joinedAt: record.joinedAt,
+            liveness: Liveness(at: now)
+        )
+        revision = record.revision + 1
+        status = .reconnecting
+        for (name, wish) in record.wishes {
+            setWish(wish, for: name)
+            if isHost, case .wanted(let isEnabled) = wish { set(Track(name: name, isEnabled: isEnabled)) }
+        }
+        setGate()
+        liveness.restored(at: now, hadSession: record.hasSession, isHost: isHost)
+        if isHost { liveness.mediaStopped(isMissed: isMediaExpected, since: now, at: now) }
+    }
+}

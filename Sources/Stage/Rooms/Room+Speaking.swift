@@ -1,0 +1,32 @@
+/// Who speaks, and who has the floor.
+extension Room {
+    /// Takes the levels of hosts.
+    ///
+    /// Events: `participant.updated` when somebody begins or stops to speak, `dominant_speaker.changed`.
+    mutating func hear(_ levels: [AudioLevel], at now: Double) {
+        announce(speakers.hear(levels, at: now), at: now)
+    }
+
+    /// Lets time go by, for when no levels come.
+    mutating func hearNothing(at now: Double) {
+        announce(speakers.tick(at: now), at: now)
+    }
+
+    /// Somebody leaves the stage.
+    mutating func stopSpeaking(_ sid: String, at now: Double) {
+        announce(speakers.remove(sid, at: now), at: now)
+    }
+
+    private mutating func announce(_ actions: [DominantSpeaker.Action], at now: Double) {
+        for action in actions {
+            switch action {
+            case .speaking(let sid, _):
+                guard let index = index(of: sid) else { continue }
+                update(at: index) { _ in }
+                emit(.participantUpdated(view(of: participants[index])), at: now)
+            case .dominant(let change):
+                emit(.dominantSpeakerChanged(change), at: now)
+            }
+        }
+    }
+}

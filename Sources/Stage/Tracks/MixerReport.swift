@@ -1,0 +1,27 @@
+/// What a room's mixer hears and sees of the hosts, told up to ten times a second.
+public struct MixerReport: Sendable, Equatable {
+    /// One host as the mixer has it.
+    public struct Entry: Sendable, Equatable {
+        /// The host's sid.
+        public var participantSID: String
+        /// In dBFS, -127 (silence) to 0; nil without a microphone.
+        public var audioLevel: Double?
+        /// The tracks whose media can be decoded.
+        public var subscribed: Set<TrackName>
+
+        /// Makes an entry.
+        public init(participantSID: String, audioLevel: Double?, subscribed: Set<TrackName>) {
+            self.participantSID = participantSID
+            self.audioLevel = audioLevel
+            self.subscribed = subscribed
+        }
+    }
+
+    /// The hosts it knows something of; of others nothing changes.
+    public var entries: [Entry]
+
+    /// Makes a report.
+    public init(entries: [Entry]) {
+        self.entries = entries
+    }
+}

@@ -1,0 +1,60 @@
+// What can be wrong with a track.
+
+extension StageError {
+    /// 53203: more tracks than a host can have.
+    public static let tooManyTracks = StageError(
+        code: 53203,
+        name: "ParticipantMaxTracksExceededError",
+        message: "Participant has too many Tracks",
+        cause: "A host has one microphone, one camera and one screen",
+        solution: "Unpublish a track first",
+        status: 409
+    )
+    /// 53300: a command for a track that is not published.
+    public static let trackNotFound = StageError(
+        code: 53300,
+        name: "TrackInvalidError",
+        message: "There is no such Track",
+        cause: "The participant does not publish a track of this name",
+        solution: "Publish the track first",
+        status: 404
+    )
+    /// 53301: not one of the three names.
+    public static let trackNameInvalid = StageError(
+        code: 53301,
+        name: "TrackNameInvalidError",
+        message: "Track name is invalid",
+        cause: "A track is named mic, camera or screen",
+        solution: "Use one of the three names",
+        status: 400
+    )
+    /// 53303: characters that no name of a track has.
+    public static let trackNameCharactersInvalid = StageError(
+        code: 53303,
+        name: "TrackNameCharsInvalidError",
+        message: "Track name contains invalid characters",
+        cause: "The track's name has characters other than A-Z, a-z, 0-9, _ and -",
+        solution: "Use mic, camera or screen",
+        status: 400
+    )
+    /// 53304: a second track of the same name.
+    public static let trackNameDuplicated = StageError(
+        code: 53304,
+        name: "TrackNameIsDuplicatedError",
+        message: "Track name is duplicated",
+        cause: "The participant publishes a track of this name already",
+        solution: "Enable the existing track, or unpublish it first",
+        status: 409
+    )
+    /// 53305: the gateway cannot carry one more track.
+    public static let trackCapacityReached = StageError(
+        code: 53305,
+        name: "TrackServerTrackCapacityReachedError",
+        message: "The gateway does not have enough resources to support a new Track",
+        cause: "The gateway is at its limit",
+        solution: "Try again later, or publish less",
+        status: 503,
+        isRetryable: true,
+        retryAfter: 10
+    )
+}
