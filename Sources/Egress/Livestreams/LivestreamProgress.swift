@@ -4,30 +4,47 @@ import Stage
 /// The state a room's outputs make together; rules only.
 ///
 ///     starting ── first output connected ──▶ started ── stop ──▶ stopping ── all ended ──▶ stopped
-///        └── none within the limit, or all refused ──▶ stopping      └── all failed ──▶ stopping
+///        └── none in time, or all refused ──▶ stopping └── all failed, idle or long enough ──▶ stopping
 struct LivestreamProgress: Sendable, Equatable {
     enum Phase: Sendable, Equatable {
         case starting(since: MonotonicTime)
-        case started
+        case started(since: MonotonicTime)
         case stopping
         case stopped
     }
 
-    /// Why a livestream ends by itself.
-    enum Fault: Sendable, Equatable {
-        case neverStarted
-        case lost
+    /// When a livestream ends by itself; all in seconds.
+    struct Limits: Sendable, Equatable {
+        /// Until the first output must be connected.
+        var start = 30.0
+        /// From the first connected output on.
+        var duration = 10_800.0
+        /// With every host muted.
+        var idle = 300.0
+    }
+
+    /// What a look at the outputs led to.
+    enum Finding: Sendable, Equatable {
+        case warn(LivestreamWarning)
+        /// Everything must be taken down.
+        case end(LivestreamEndReason)
     }
 
     private(set) var phase: Phase
     /// Seconds since 1970.
     private(set) var startedAt: Double?
-    /// Seconds until the first output must be connected.
-    let startLimit: Double
+    private(set) var endReason: LivestreamEndReason?
+    let limits: Limits
 
-    init(now: MonotonicTime, startLimit: Double) {
+    /// What each output was doing at the last look.
+    private var known: [String: OutputStatus.State] = [:]
+    private var isDurationWarned = false
+    /// Since when the silence lasts that was warned of.
+    private var warnedIdleSince: MonotonicTime?
+
+    init(now: MonotonicTime, limits: Limits = Limits()) {
         phase = .starting(since: now)
-        self.startLimit = startLimit
+        self.limits = limits
     }
 
     var state: LivestreamStatus.State {
@@ -41,36 +58,103 @@ struct LivestreamProgress: Sendable, Equatable {
 
     var isRunning: Bool { state == .starting || state == .started }
 
-    /// Looks at the outputs; a fault means that everything must be taken down.
+    /// Looks at the outputs and the time.
+    ///
+    /// - Parameter mutedSince: Since when there is nothing to hear or see of any host; nil while there is.
     mutating func look(
-        outputs: [OutputStatus.State],
+        outputs: [OutputStatus],
+        mutedSince: MonotonicTime?,
         now: MonotonicTime,
         secondsSince1970: @autoclosure () -> Double
-    ) -> Fault? {
-        let allFailed = outputs.allSatisfy { $0 == .failed }
-        switch phase {
-        case .starting(let since):
-            if outputs.contains(.connected) {
-                phase = .started
+    ) -> [Finding] {
+        guard isRunning else { return [] }
+        let allFailed = outputs.allSatisfy { $0.state == .failed }
+        var findings: [Finding] = []
+        if !allFailed { findings += lookAtEach(outputs) }
+        known = Dictionary(outputs.map { ($0.name, $0.state) }) { $1 }
+
+        if case .starting(let since) = phase {
+            if outputs.contains(where: { $0.state == .connected }) {
+                phase = .started(since: now)
                 startedAt = secondsSince1970()
-            } else if allFailed || now.seconds(since: since) >= startLimit {
-                phase = .stopping
-                return .neverStarted
+            } else if allFailed || now.seconds(since: since) >= limits.start {
+                findings.append(end(.notStarted))
             }
-        case .started where allFailed:
-            phase = .stopping
-            return .lost
-        case .started, .stopping, .stopped: break
         }
-        return nil
+        if case .started(let since) = phase {
+            if allFailed {
+                findings.append(end(.lost))
+            } else {
+                findings += lookAtTime(since: since, mutedSince: mutedSince, now: now)
+            }
+        }
+        return findings
     }
 
-    mutating func stop() {
-        phase = .stopping
+    mutating func stop(_ reason: LivestreamEndReason) {
+        if isRunning { _ = end(reason) }
     }
 
     /// Every output has let go.
     mutating func ended() {
         phase = .stopped
     }
+
+    private mutating func end(_ reason: LivestreamEndReason) -> Finding {
+        phase = .stopping
+        endReason = reason
+        return .end(reason)
+    }
+
+    /// Outputs that stopped taking the program while others still do.
+    private func lookAtEach(_ outputs: [OutputStatus]) -> [Finding] {
+        outputs.compactMap { output in
+            let before = known[output.name]
+            let why = output.lastError.map { ": \($0)" } ?? ""
+            switch output.state {
+            case .interrupted where before == .connected:
+                let message = "Output \(output.name) lost its target and tries again\(why)"
+                return .warn(LivestreamWarning(.outputInterrupted, output: output.name, message: message))
+            case .failed where before != .failed:
+                let message = "Output \(output.name) is dropped\(why)"
+                return .warn(LivestreamWarning(.outputFailed, output: output.name, message: message))
+            default:
+                return nil
+            }
+        }
+    }
+
+    private mutating func lookAtTime(
+        since start: MonotonicTime,
+        mutedSince: MonotonicTime?,
+        now: MonotonicTime
+    ) -> [Finding] {
+        let duration = now.seconds(since: start)
+        if duration >= limits.duration { return [end(.maximumDuration)] }
+        var findings: [Finding] = []
+        if !isDurationWarned, duration >= limits.duration - Self.notice(limits.duration) {
+            isDurationWarned = true
+            let left = Int((limits.duration - duration).rounded(.up))
+            let message = "The livestream nears its longest duration and stops in \(left) s"
+            findings.append(.warn(LivestreamWarning(.maximumDurationSoon, message: message, secondsLeft: left)))
+        }
+        guard let mutedSince else {
+            warnedIdleSince = nil
+            return findings
+        }
+        // Silence before the start is not held against a livestream.
+        let idleSince = max(mutedSince, start)
+        let idle = now.seconds(since: idleSince)
+        if idle >= limits.idle { return findings + [end(.idle)] }
+        if warnedIdleSince != idleSince, idle >= limits.idle - Self.notice(limits.idle) {
+            warnedIdleSince = idleSince
+            let left = Int((limits.idle - idle).rounded(.up))
+            let message = "Every host is muted; the livestream stops in \(left) s"
+            findings.append(.warn(LivestreamWarning(.idleSoon, message: message, secondsLeft: left)))
+        }
+        return findings
+    }
+
+    /// Seconds of warning before a limit: a minute, or half of a short one.
+    private static func notice(_ limit: Double) -> Double { min(60, limit / 2) }
 }

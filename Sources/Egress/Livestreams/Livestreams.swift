@@ -6,8 +6,8 @@ import Synchronization
 /// Every room's livestream: starts, stops and watches the pushes of its program.
 ///
 /// Commands return at once; what becomes of them is told by `onChange`. One thread of its own looks after all rooms:
-/// it is the only caller of `onChange` and `onFault`, so what they hear is in order. It keeps the object alive until
-/// `shutdown`.
+/// it is the only caller of `onChange`, `onWarning` and `onFault`, so what they hear is in order. It keeps the object
+/// alive until `shutdown`.
 public final class Livestreams: Sendable, LivestreamControlling {
     /// The most outputs one room may have.
     public static let maximumOutputs = 16
@@ -18,37 +18,51 @@ public final class Livestreams: Sendable, LivestreamControlling {
         var isShutDown = false
     }
 
+    private struct Register: Sendable {
+        var rooms: [String: RoomLivestream] = [:]
+        /// Since when nothing is to be heard or seen of any host of a room.
+        var mutedSince: [String: MonotonicTime] = [:]
+    }
+
     private let feeds: any ProgramFeeding
     private let policy: TargetPolicy
     private let configuration: PushConfiguration
     private let startLimit: Double
+    private let maximumLivestreams: Int
     private let clock: any MonotonicClock
     private let onFault: @Sendable (_ room: String, StageError) -> Void
+    private let onWarning: @Sendable (_ room: String, LivestreamWarning) -> Void
     private let onChange: @Sendable (_ room: String, LivestreamStatus) -> Void
-    private let rooms = Mutex<[String: RoomLivestream]>([:])
+    private let register = Mutex(Register())
     private let agenda = Latch(Agenda())
 
     /// - Parameters:
     ///   - feeds: Where the programs come from.
     ///   - configuration: For every push.
     ///   - startLimit: Seconds in which the first output must be connected.
+    ///   - maximumLivestreams: Rooms that may be live at the same time.
     ///   - onFault: A livestream ended by itself: 4013 when it never started, 5002 when all outputs were lost.
+    ///   - onWarning: Something is amiss, or will be, with a livestream that goes on.
     ///   - onChange: A livestream's or an output's state, or an output's last error, has changed.
     public init(
         feeds: any ProgramFeeding,
         policy: TargetPolicy,
         configuration: PushConfiguration = .init(),
         startLimit: Double = 30,
+        maximumLivestreams: Int = 100,
         clock: any MonotonicClock = SystemClock(),
         onFault: @escaping @Sendable (_ room: String, StageError) -> Void = { _, _ in },
+        onWarning: @escaping @Sendable (_ room: String, LivestreamWarning) -> Void = { _, _ in },
         onChange: @escaping @Sendable (_ room: String, LivestreamStatus) -> Void
     ) {
         self.feeds = feeds
         self.policy = policy
         self.configuration = configuration
         self.startLimit = startLimit
+        self.maximumLivestreams = maximumLivestreams
         self.clock = clock
         self.onFault = onFault
+        self.onWarning = onWarning
         self.onChange = onChange
         EgressLibraries.initialise()
         // Without a thread commands still work; only news of them are missing.
@@ -57,6 +71,12 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     /// Begins to push a room to these targets.
     public func start(room: String, targets: [OutputTarget]) throws(StageError) {
+        try start(room: room, targets: targets, options: LivestreamOptions())
+    }
+
+    /// Begins to push a room to these targets, for as long as `options` allow.
+    public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
+        try options.validate()
         guard !targets.isEmpty else { throw .outputInvalid("A livestream needs at least one output") }
         guard targets.count <= Self.maximumOutputs else {
             throw .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
@@ -67,48 +87,58 @@ public final class Livestreams: Sendable, LivestreamControlling {
         }
         var pushes: [RTMPPush] = []
         for target in targets { pushes.append(try push(to: target, room: room)) }
-        let isStarted = rooms.withLock { rooms in
+        let limits = LivestreamProgress.Limits(
+            start: startLimit,
+            duration: Double(options.maximumDuration),
+            idle: Double(options.minimumIdleTimeout)
+        )
+        let refusal: StageError? = register.withLock { register in
             // A stopped one is history; a stopping one still holds its targets.
-            if let known = rooms[room], known.progress.state != .stopped { return false }
-            var livestream = RoomLivestream(
-                progress: LivestreamProgress(now: clock.now, startLimit: startLimit)
-            )
+            switch register.rooms[room]?.progress.state {
+            case .starting, .stopping: return .livestreamInFlight
+            case .started: return .livestreamAlreadyStarted
+            case .stopped, nil: break
+            }
+            let live = register.rooms.values.count { $0.progress.state != .stopped }
+            guard live < maximumLivestreams else { return .livestreamLimitReached }
+            var livestream = RoomLivestream(progress: LivestreamProgress(now: clock.now, limits: limits))
             for push in pushes {
                 livestream.add(push)
                 feeds.attach(push, room: room)
                 push.start()
             }
-            rooms[room] = livestream
-            return true
+            register.rooms[room] = livestream
+            return nil
         }
-        guard isStarted else { throw .livestreamAlreadyStarted }
+        if let refusal { throw refusal }
         look(at: room)
     }
 
     /// Takes down every output of a room.
     public func stop(room: String) throws(StageError) {
-        let isStopped = rooms.withLock { rooms in
-            guard rooms[room]?.progress.isRunning == true else { return false }
-            rooms[room].map { takeDown($0, room: room) }
-            rooms[room]?.progress.stop()
-            return true
+        let refusal: StageError? = register.withLock { register in
+            if let refusal = Self.refusal(register.rooms[room]) { return refusal }
+            register.rooms[room].map { takeDown($0, room: room) }
+            register.rooms[room]?.progress.stop(.command)
+            return nil
         }
-        guard isStopped else { throw .livestreamNotRunning }
+        if let refusal { throw refusal }
         look(at: room)
     }
 
     /// Adds an output to a running livestream.
     public func add(_ target: OutputTarget, room: String) throws(StageError) {
         let push = try push(to: target, room: room)
-        let refusal: StageError? = rooms.withLock { rooms in
-            guard let livestream = rooms[room], livestream.progress.isRunning else { return .livestreamNotRunning }
+        let refusal: StageError? = register.withLock { register in
+            if let refusal = Self.refusal(register.rooms[room]) { return refusal }
+            guard let livestream = register.rooms[room] else { return .livestreamNotRunning }
             guard !livestream.contains(target.name) else {
                 return .outputInvalid("An output has the name \(target.name) already")
             }
             guard livestream.pushes.count < Self.maximumOutputs else {
                 return .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
             }
-            rooms[room]?.add(push)
+            register.rooms[room]?.add(push)
             feeds.attach(push, room: room)
             push.start()
             return nil
@@ -117,37 +147,53 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
-    /// Takes one output down.
+    /// Takes one output down; of the last one a warning is told instead.
     public func remove(output name: String, room: String) throws(StageError) {
-        let refusal: StageError? = rooms.withLock { rooms in
-            guard let livestream = rooms[room], livestream.progress.isRunning, livestream.contains(name) else {
-                return .livestreamNotRunning
-            }
+        let refusal: StageError? = register.withLock { register in
+            if let refusal = Self.refusal(register.rooms[room]) { return refusal }
+            guard let livestream = register.rooms[room], livestream.contains(name) else { return .livestreamNotRunning }
             guard livestream.pushes.count > 1 else {
-                return .outputInvalid("The last output stays; stop the livestream instead", status: 409)
+                let message = "The last output stays; stop the livestream instead"
+                register.rooms[room]?.warn(LivestreamWarning(.lastOutput, output: name, message: message))
+                return .outputInvalid(message, status: 409)
             }
-            if let push = rooms[room]?.remove(name) {
+            if let push = register.rooms[room]?.remove(name) {
                 feeds.detach(push, room: room)
                 push.stop()
             }
             return nil
         }
+        look(at: room)
         if let refusal { throw refusal }
+    }
+
+    /// Tells whether every host of a room has mic and camera off, or there is no host; to be told on every change.
+    ///
+    /// A livestream that stays so for its idle time-out stops. Rooms that never are told of are never idle.
+    public func hostsMuted(room: String, _ areMuted: Bool) {
+        register.withLock { register in
+            if !areMuted {
+                register.mutedSince[room] = nil
+            } else if register.mutedSince[room] == nil {
+                register.mutedSince[room] = clock.now
+            }
+        }
         look(at: room)
     }
 
     /// The present state of a room's outputs.
     public func status(room: String) -> LivestreamStatus {
-        rooms.withLock { $0[room]?.status } ?? LivestreamStatus()
+        register.withLock { $0.rooms[room]?.status } ?? LivestreamStatus()
     }
 
     /// Takes down and then forgets a room's livestream, if it has one.
     public func roomEnded(_ room: String) {
-        rooms.withLock { rooms in
-            guard let livestream = rooms[room] else { return }
+        register.withLock { register in
+            register.mutedSince[room] = nil
+            guard let livestream = register.rooms[room] else { return }
             takeDown(livestream, room: room)
-            rooms[room]?.isEnded = true
-            if livestream.progress.isRunning { rooms[room]?.progress.stop() }
+            register.rooms[room]?.isEnded = true
+            register.rooms[room]?.progress.stop(.roomEnded)
         }
         look(at: room)
     }
@@ -156,17 +202,17 @@ public final class Livestreams: Sendable, LivestreamControlling {
     ///
     /// For the process's end.
     public func shutdown() {
-        let pushes = rooms.withLock { rooms in
-            for (room, livestream) in rooms {
+        let pushes = register.withLock { register in
+            for (room, livestream) in register.rooms {
                 takeDown(livestream, room: room)
-                if livestream.progress.isRunning { rooms[room]?.progress.stop() }
+                register.rooms[room]?.progress.stop(.command)
             }
-            return rooms.values.flatMap { $0.pushes }
+            return register.rooms.values.flatMap { $0.pushes }
         }
         let deadline = MonotonicTime.now().advanced(seconds: configuration.farewell + 0.5)
         for push in pushes { _ = push.waitUntilEnded(deadline: deadline) }
         agenda.update { agenda in
-            agenda.rooms = Set(self.rooms.withLock { Array($0.keys) })
+            agenda.rooms = self.register.withLock { Set($0.rooms.keys) }
             agenda.isShutDown = true
         }
     }
@@ -181,7 +227,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     /// Waits for something to do; nil when there is nothing left to do ever.
     private func nextRooms() -> Set<String>? {
-        let known = rooms.withLock { $0.mapValues { $0.progress.state } }
+        let known = register.withLock { $0.rooms.mapValues { $0.progress.state } }
         let isStopping = known.values.contains(.stopping)
         let isLive = isStopping || known.values.contains(.starting) || known.values.contains(.started)
         // A livestream in motion is looked at without being asked: for its time limit, and to see threads end.
@@ -195,32 +241,43 @@ public final class Livestreams: Sendable, LivestreamControlling {
         return due.isLast && due.rooms.isEmpty ? nil : due.rooms
     }
 
+    /// What a look at a room brought to light.
+    private struct Findings {
+        var status: LivestreamStatus?
+        var warnings: [LivestreamWarning] = []
+        var fault: StageError?
+    }
+
     /// Moves a room's livestream on and tells what is new.
     private func attend(to room: String) {
         let now = clock.now
-        let (news, fault) = rooms.withLock { rooms -> (LivestreamStatus?, StageError?) in
-            guard var livestream = rooms[room] else { return (nil, nil) }
-            var fault: StageError?
-            if livestream.progress.isRunning {
-                let outputs = livestream.pushes.map { $0.status }
-                let end = livestream.progress.look(
-                    outputs: outputs.map { $0.state },
-                    now: now,
-                    secondsSince1970: Self.secondsSince1970
-                )
-                if let end {
+        let found = register.withLock { register -> Findings in
+            guard var livestream = register.rooms[room] else { return Findings() }
+            var found = Findings(warnings: livestream.takeWarnings())
+            let outputs = livestream.pushes.map { $0.status }
+            let findings = livestream.progress.look(
+                outputs: outputs,
+                mutedSince: register.mutedSince[room],
+                now: now,
+                secondsSince1970: Self.secondsSince1970
+            )
+            for finding in findings {
+                switch finding {
+                case .warn(let warning): found.warnings.append(warning)
+                case .end(let reason):
                     takeDown(livestream, room: room)
-                    fault = Self.error(for: end, outputs: outputs)
+                    found.fault = Self.error(for: reason, outputs: outputs)
                 }
             }
             livestream.settle(now: .now())
-            let news = livestream.news()
+            found.status = livestream.news()
             let isForgotten = livestream.isEnded && livestream.progress.state == .stopped
-            rooms[room] = isForgotten ? nil : livestream
-            return (news, fault)
+            register.rooms[room] = isForgotten ? nil : livestream
+            return found
         }
-        if let news { onChange(room, news) }
-        if let fault { onFault(room, fault) }
+        if let status = found.status { onChange(room, status) }
+        for warning in found.warnings { onWarning(room, warning) }
+        if let fault = found.fault { onFault(room, fault) }
     }
 
     private func takeDown(_ livestream: RoomLivestream, room: String) {
@@ -252,11 +309,22 @@ public final class Livestreams: Sendable, LivestreamControlling {
         }
     }
 
-    private static func error(for fault: LivestreamProgress.Fault, outputs: [OutputStatus]) -> StageError {
+    /// Why a room's livestream takes no command now; nil when it does.
+    private static func refusal(_ livestream: RoomLivestream?) -> StageError? {
+        switch livestream?.progress.state {
+        case .starting, .started: nil
+        case .stopping: .livestreamInFlight
+        case .stopped, nil: .livestreamNotRunning
+        }
+    }
+
+    /// The fault a livestream ended with; nil when it ended as it should.
+    private static func error(for reason: LivestreamEndReason, outputs: [OutputStatus]) -> StageError? {
         let reasons = outputs.map { "\($0.name): \($0.lastError ?? "no answer")" }.joined(separator: "; ")
-        return switch fault {
-        case .neverStarted: .livestreamNotStarted(reasons)
+        return switch reason {
+        case .notStarted: .livestreamNotStarted(reasons)
         case .lost: .livestreamLost(reasons)
+        case .command, .maximumDuration, .idle, .roomEnded: nil
         }
     }
 

@@ -12,13 +12,20 @@ struct RoomLivestream: Sendable {
     var isEnded = false
     /// What observers were last told.
     var announced: LivestreamStatus?
+    /// Warnings that came about on a caller's thread.
+    private var warnings: [LivestreamWarning] = []
 
     init(progress: LivestreamProgress) {
         self.progress = progress
     }
 
     var status: LivestreamStatus {
-        LivestreamStatus(state: progress.state, startedAt: progress.startedAt, outputs: pushes.map { $0.status })
+        LivestreamStatus(
+            state: progress.state,
+            startedAt: progress.startedAt,
+            outputs: pushes.map { $0.status },
+            endReason: progress.endReason
+        )
     }
 
     func contains(_ name: String) -> Bool {
@@ -34,6 +41,16 @@ struct RoomLivestream: Sendable {
         let push = pushes.remove(at: index)
         leaving.append(push)
         return push
+    }
+
+    /// Keeps a warning for the thread that tells it; the same one is not kept twice.
+    mutating func warn(_ warning: LivestreamWarning) {
+        if !warnings.contains(warning) { warnings.append(warning) }
+    }
+
+    mutating func takeWarnings() -> [LivestreamWarning] {
+        defer { warnings = [] }
+        return warnings
     }
 
     /// Lets go of pushes whose threads have ended; moves on from stopping when all have.

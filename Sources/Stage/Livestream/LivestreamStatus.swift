@@ -14,11 +14,19 @@ public struct LivestreamStatus: Sendable, Equatable {
     public var startedAt: Double?
     /// Each output, in the order they were given.
     public var outputs: [OutputStatus]
+    /// Why it ends or has ended; nil while it runs, and before it ever ran.
+    public var endReason: LivestreamEndReason?
 
     /// Makes a status; a livestream that never ran by default.
-    public init(state: State = .stopped, startedAt: Double? = nil, outputs: [OutputStatus] = []) {
+    public init(
+        state: State = .stopped,
+        startedAt: Double? = nil,
+        outputs: [OutputStatus] = [],
+        endReason: LivestreamEndReason? = nil
+    ) {
         self.state = state
         self.startedAt = startedAt
         self.outputs = outputs
+        self.endReason = endReason
     }
 }

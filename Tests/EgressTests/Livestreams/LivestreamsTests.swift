@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import Media
 import Stage
@@ -39,8 +40,14 @@ struct LivestreamsTests {
     private let feeds = Feeds()
     private let heard = Latch<[LivestreamStatus]>([])
     private let faults = Latch<[Int]>([])
+    private let warnings = Latch<[LivestreamWarning]>([])
 
-    private func livestreams(startLimit: Double = 30) -> Livestreams {
+    private func livestreams(
+        startLimit: Double = 30,
+        maximumLivestreams: Int = 100,
+        clock: any MonotonicClock = SystemClock()
+    ) -> Livestreams {
+        let warnings = warnings
         let heard = heard
         let faults = faults
         return Livestreams(
@@ -48,7 +55,10 @@ struct LivestreamsTests {
             policy: TargetPolicy(allowsPrivateAddresses: true),
             configuration: PushFixture.quick,
             startLimit: startLimit,
+            maximumLivestreams: maximumLivestreams,
+            clock: clock,
             onFault: { _, error in faults.update { $0.append(error.code) } },
+            onWarning: { _, warning in warnings.update { $0.append(warning) } },
             onChange: { _, status in heard.update { $0.append(status) } }
         )
     }
@@ -57,7 +67,7 @@ struct LivestreamsTests {
         heard.wait(until: .now().advanced(seconds: seconds)) { $0.last(where: isWanted) }
     }
 
-    @Test("it starts, takes and loses outputs, and stops, and says so in order")
+    @Test("V22 D33 it starts, takes and loses outputs, and stops, and says so in order")
     func life() throws {
         let nginx = try Nginx()
         try nginx.start()
@@ -71,10 +81,13 @@ struct LivestreamsTests {
             room: "R",
             targets: [OutputTarget(name: "one", url: nginx.url, streamKey: "key-number-one")]
         )
-        #expect(throws: StageError.livestreamAlreadyStarted) {
+        #expect(throws: StageError.livestreamInFlight) {
             try livestreams.start(room: "R", targets: [OutputTarget(name: "x", url: nginx.url, streamKey: "k")])
         }
         let started = try #require(wait { $0.state == .started })
+        #expect(throws: StageError.livestreamAlreadyStarted) {
+            try livestreams.start(room: "R", targets: [OutputTarget(name: "x", url: nginx.url, streamKey: "k")])
+        }
         #expect(started.startedAt != nil)
         #expect(started.outputs.map { $0.state } == [.connected])
         #expect(started.outputs.map { $0.maskedStreamKey } == ["****-one"])
@@ -88,11 +101,16 @@ struct LivestreamsTests {
         let last = #expect(throws: StageError.self) { try livestreams.remove(output: "two", room: "R") }
         #expect(last?.code == 4015)
         #expect(last?.status == 409)
+        let warned = warnings.wait(until: .now().advanced(seconds: 2)) { $0.first }
+        #expect(warned?.reason == .lastOutput)
+        #expect(warned?.output == "two")
+        #expect(warned?.code == 4015)
 
         try livestreams.stop(room: "R")
         #expect(feeds.count == 0)
         let stopped = try #require(wait { $0.state == .stopped })
         #expect(stopped.outputs.map { $0.state } == [.stopped])
+        #expect(stopped.endReason == .command)
         let states = heard.update(wakes: false) { $0.map { $0.state } }
         let order: [LivestreamStatus.State] = [.starting, .started, .stopping, .stopped]
         #expect(states.map { order.firstIndex(of: $0) ?? -1 } == states.map { order.firstIndex(of: $0) ?? -1 }.sorted())
@@ -106,7 +124,7 @@ struct LivestreamsTests {
         #expect(livestreams.status(room: "R") == LivestreamStatus())
     }
 
-    @Test("outputs that cannot be used are refused before anything runs")
+    @Test("V22 4015: outputs that cannot be used are refused before anything runs")
     func invalid() {
         let livestreams = livestreams()
         defer { livestreams.shutdown() }
@@ -128,7 +146,7 @@ struct LivestreamsTests {
         #expect(livestreams.status(room: "R").state == .stopped)
     }
 
-    @Test("one that cannot connect in its time stops by itself with 4013")
+    @Test("V22 one that cannot connect in its time stops by itself with 4013")
     func neverStarted() throws {
         let port = try Port.free()
         let livestreams = livestreams(startLimit: 0.5)
@@ -141,19 +159,93 @@ struct LivestreamsTests {
         #expect(faults.wait(until: .now().advanced(seconds: 1)) { $0.first } == 4013)
     }
 
-    @Test("when every output has failed a running livestream stops with a fault")
-    func lost() {
-        var progress = LivestreamProgress(now: MonotonicTime(nanoseconds: 0), startLimit: 30)
-        let now = MonotonicTime(nanoseconds: 1_000_000_000)
-        #expect(progress.look(outputs: [.connecting, .failed], now: now, secondsSince1970: 5) == nil)
-        #expect(progress.state == .starting)
-        #expect(progress.look(outputs: [.connected, .failed], now: now, secondsSince1970: 7) == nil)
-        #expect(progress.state == .started)
-        #expect(progress.startedAt == 7)
-        #expect(progress.look(outputs: [.interrupted, .failed], now: now, secondsSince1970: 9) == nil)
-        #expect(progress.look(outputs: [.failed, .failed], now: now, secondsSince1970: 9) == .lost)
-        #expect(progress.state == .stopping)
-        progress.ended()
-        #expect(progress.state == .stopped)
+    @Test("4030 a gateway at its limit of livestreams takes no other room, and takes it once one has stopped")
+    func limit() throws {
+        let port = try Port.free()
+        let target = OutputTarget(name: "a", url: "rtmp://127.0.0.1:\(port)/live", streamKey: "k")
+        let livestreams = livestreams(maximumLivestreams: 1)
+        defer { livestreams.shutdown() }
+        try livestreams.start(room: "R", targets: [target])
+        #expect(throws: StageError.livestreamLimitReached) { try livestreams.start(room: "S", targets: [target]) }
+        try livestreams.stop(room: "R")
+        #expect(wait { $0.state == .stopped } != nil)
+        try livestreams.start(room: "S", targets: [target])
+        #expect(livestreams.status(room: "S").state == .starting)
+    }
+
+    @Test("D36 options out of their range are refused before anything runs")
+    func options() {
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        let target = OutputTarget(name: "a", url: "rtmp://127.0.0.1/live", streamKey: "k")
+        let error = #expect(throws: StageError.self) {
+            try livestreams.start(room: "R", targets: [target], options: LivestreamOptions(maximumDuration: 0))
+        }
+        #expect(error?.code == 3073)
+        #expect(livestreams.status(room: "R") == LivestreamStatus())
+    }
+
+    @Test("D34 an output whose target goes away is named in a warning, and the other goes on")
+    func oneLost() throws {
+        let (stays, goes) = (try Nginx(), try Nginx())
+        try stays.start()
+        try goes.start()
+        let sample = try Sample.shared.get()
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        let broadcast = Broadcast(sample.packets, to: [Relay(feeds)])
+        defer { broadcast.end() }
+        try livestreams.start(
+            room: "R",
+            targets: [
+                OutputTarget(name: "stays", url: stays.url, streamKey: "key-one"),
+                OutputTarget(name: "goes", url: goes.url, streamKey: "key-two"),
+            ]
+        )
+        #expect(wait { $0.outputs.map { $0.state } == [.connected, .connected] } != nil)
+        goes.kill()
+        let warned = warnings.wait(until: .now().advanced(seconds: 5)) { $0.first }
+        #expect(warned?.output == "goes")
+        #expect(warned?.reason == .outputInterrupted)
+        let status = livestreams.status(room: "R")
+        #expect(status.state == .started)
+        #expect(status.outputs.first?.state == .connected)
+        #expect(faults.update(wakes: false) { $0 } == [])
+    }
+
+    @Test("D36 it stops by itself after its longest duration, or when every host is muted for too long")
+    func limits() throws {
+        let nginx = try Nginx()
+        try nginx.start()
+        let sample = try Sample.shared.get()
+        let clock = ManualClock()
+        let livestreams = livestreams(clock: clock)
+        defer { livestreams.shutdown() }
+        let broadcast = Broadcast(sample.packets, to: [Relay(feeds)])
+        defer { broadcast.end() }
+        let target = OutputTarget(name: "a", url: nginx.url, streamKey: "key")
+
+        try livestreams.start(room: "R", targets: [target], options: LivestreamOptions(maximumDuration: 600))
+        #expect(wait { $0.state == .started } != nil)
+        clock.advance(by: .seconds(541))
+        let warned = warnings.wait(until: .now().advanced(seconds: 2)) { $0.first }
+        #expect(warned?.reason == .maximumDurationSoon)
+        #expect(warned?.secondsLeft == 59)
+        clock.advance(by: .seconds(59))
+        #expect(wait { $0.state == .stopped }?.endReason == .maximumDuration)
+
+        heard.update { $0 = [] }
+        livestreams.hostsMuted(room: "R", true)
+        try livestreams.start(room: "R", targets: [target])
+        #expect(wait { $0.state == .started } != nil)
+        clock.advance(by: .seconds(200))
+        livestreams.hostsMuted(room: "R", false)
+        livestreams.hostsMuted(room: "R", true)
+        clock.advance(by: .seconds(299))
+        usleep(700_000)
+        #expect(livestreams.status(room: "R").state == .started)
+        clock.advance(by: .seconds(1))
+        #expect(wait { $0.state == .stopped }?.endReason == .idle)
+        #expect(faults.update(wakes: false) { $0 } == [])
     }
 }

@@ -1,0 +1,36 @@
+/// Something an operator should know of a livestream that goes on.
+public struct LivestreamWarning: Sendable, Hashable {
+    /// The occasions for a warning, in the spelling of the wire.
+    public enum Reason: String, Sendable, Hashable, Codable {
+        /// An output lost its target and tries to reach it again.
+        case outputInterrupted = "output_interrupted"
+        /// An output is given up for now; the others go on.
+        case outputFailed = "output_failed"
+        /// The last output was to be removed, and stays.
+        case lastOutput = "last_output"
+        /// Nothing is to be heard or seen; the livestream will stop.
+        case idleSoon = "idle_soon"
+        /// The longest duration is nearly reached; the livestream will stop.
+        case maximumDurationSoon = "max_duration_soon"
+    }
+
+    /// The occasion.
+    public var reason: Reason
+    /// The name of the output it is about; nil when it is about none.
+    public var output: String?
+    /// What happened, for people; free of secrets.
+    public var message: String
+    /// Seconds until the livestream stops by itself; nil when it does not.
+    public var secondsLeft: Int?
+
+    /// Makes a warning.
+    public init(_ reason: Reason, output: String? = nil, message: String, secondsLeft: Int? = nil) {
+        self.reason = reason
+        self.output = output
+        self.message = message
+        self.secondsLeft = secondsLeft
+    }
+
+    /// The stable number nearest to the occasion: 4015 for the last output, else 5002.
+    public var code: Int { reason == .lastOutput ? 4015 : 5002 }
+}
