@@ -4,6 +4,14 @@ public struct GridGeometry: Sendable, Equatable {
     public enum Idiom: Sendable {
         case phone
         case pad
+
+        /// More tiles than this are never shown at the same time.
+        public var maximumTiles: Int {
+            switch self {
+            case .phone: 6
+            case .pad: 12
+            }
+        }
     }
 
     /// Tiles from top to bottom.

@@ -9,6 +9,11 @@ public struct LayoutView: Sendable, Hashable {
     /// In order of position.
     public var tiles: [Tile]
 
+    /// Which way the tiles are arranged.
+    public var orientation: Orientation {
+        settings.orientation ?? Orientation(width: width, height: height)
+    }
+
     /// Makes a layout from its parts.
     public init(settings: LayoutSettings, width: Int, height: Int, tiles: [Tile]) {
         self.settings = settings

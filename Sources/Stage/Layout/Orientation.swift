@@ -1,5 +1,5 @@
 /// Which way a canvas is longer.
-public enum Orientation: String, Sendable, Equatable, Codable {
+public enum Orientation: String, Sendable, Hashable, Codable, CaseIterable {
     case landscape
     case portrait
 

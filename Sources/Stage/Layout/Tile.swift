@@ -15,7 +15,7 @@ public struct Tile: Sendable, Hashable, Codable {
         case fit
     }
 
-    /// Index in row-major order.
+    /// Index in row-major order; the large tile, where there is one, is the first.
     public var position: Int
     /// Whose tile it is.
     public var participantSID: String
