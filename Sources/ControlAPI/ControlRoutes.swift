@@ -1,4 +1,5 @@
 public import Hummingbird
+public import Logging
 public import Stage
 
 /// The HTTP control API over the stage: reads a request, asks the domain, writes the answer, and holds no state.
@@ -8,10 +9,17 @@ public struct ControlRoutes: Sendable {
     let directory: RoomDirectory
     let tokens: AccessTokens
     let livestreams: any LivestreamControlling
+    let hls: (any HLSControlling)?
     let viewership: any ViewershipReporting
     let addresses: @Sendable () -> PlaybackAddresses
     let readiness: @Sendable () -> Bool
     let metrics: @Sendable () -> String
+    let allowedOrigins: Set<String>
+    let admission: @Sendable () -> StageError?
+    let persist: @Sendable (_ roomSID: String) async throws -> Void
+    let audit: AuditLog
+    let frames = EventFrames()
+    let autoStarts: AutoStarts
 
     /// Takes what the routes speak to.
     ///
@@ -19,38 +27,71 @@ public struct ControlRoutes: Sendable {
     ///   - directory: Who is on air.
     ///   - tokens: Who may ask.
     ///   - livestreams: Who pushes the program.
+    ///   - hls: Who offers the program as a playlist; nil where nobody does.
     ///   - viewership: Who counts the audience.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
     ///   - readiness: Whether new work is welcome; false while draining.
     ///   - metrics: The whole answer of `/metrics`, Prometheus text format 0.0.4.
+    ///   - allowedOrigins: Origins whose pages may ask from a browser, such as `https://app.example`; none by default.
+    ///   - admission: Why no more work can be taken at this moment; nil while it can.
+    ///   - persist: Keeps a room, by sid, where a restart finds it; awaited before a change is answered.
+    ///   - auditLogger: Where each command is written down.
     public init(
         directory: RoomDirectory,
         tokens: AccessTokens,
         livestreams: any LivestreamControlling,
+        hls: (any HLSControlling)? = nil,
         viewership: any ViewershipReporting,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
         readiness: @escaping @Sendable () -> Bool,
-        metrics: @escaping @Sendable () -> String
+        metrics: @escaping @Sendable () -> String,
+        allowedOrigins: Set<String> = [],
+        admission: @escaping @Sendable () -> StageError? = { nil },
+        persist: @escaping @Sendable (_ roomSID: String) async throws -> Void = { _ in },
+        auditLogger: Logger = Logger(label: "footlight.audit")
     ) {
         self.directory = directory
         self.tokens = tokens
         self.livestreams = livestreams
+        self.hls = hls
         self.viewership = viewership
         self.addresses = addresses
         self.readiness = readiness
         self.metrics = metrics
+        self.allowedOrigins = allowedOrigins
+        self.admission = admission
+        self.persist = persist
+        audit = AuditLog(logger: auditLogger)
+        autoStarts = AutoStarts(directory: directory, livestreams: livestreams)
     }
 
     /// The routes of the public port.
     public func router() -> Router<BasicRequestContext> {
+        let router = openRouter()
+        router.refuseOtherMethods()
+        return router
+    }
+
+    /// The routes of the public port by themselves, without the refusals of other methods.
+    func openRouter() -> Router<BasicRequestContext> {
         let router = Router()
+        router.add(middleware: CrossOriginMiddleware(allowedOrigins: allowedOrigins))
         router.add(middleware: RefusalMiddleware())
         addHealth(to: router)
-        let api = router.group("v1")
+        addDescription(to: router)
+        let api = APIRoutes(group: router.group("v1"), tokens: tokens, audit: audit)
         addRooms(to: api)
-        addParticipants(to: api)
+        addLayout(to: api)
+        addMembers(to: api)
+        addSessions(to: api)
+        addModes(to: api)
+        addTracks(to: api)
+        addPins(to: api)
         addLivestream(to: api)
+        addHLS(to: api)
+        addInvitations(to: api)
         addViewership(to: api)
+        addMixer(to: api)
         addEvents(to: api)
         return router
     }
@@ -63,6 +104,7 @@ public struct ControlRoutes: Sendable {
         router.get("metrics") { _, _ in
             Reply.text(metrics(), type: "text/plain; version=0.0.4")
         }
+        router.refuseOtherMethods()
         return router
     }
 

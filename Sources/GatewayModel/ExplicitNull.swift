@@ -33,4 +33,13 @@ extension KeyedDecodingContainer {
     func decode<Value>(_ type: ExplicitNull<Value>.Type, forKey key: Key) throws -> ExplicitNull<Value> {
         try decodeIfPresent(type, forKey: key) ?? ExplicitNull(wrappedValue: nil)
     }
+
+    // Where the wrapper itself is optional, `null` and a missing field are two things.
+    func decodeIfPresent<Value>(
+        _ type: ExplicitNull<Value>.Type,
+        forKey key: Key
+    ) throws -> ExplicitNull<Value>? {
+        guard contains(key) else { return nil }
+        return try ExplicitNull(wrappedValue: decodeIfPresent(Value.self, forKey: key))
+    }
 }

@@ -23,7 +23,7 @@ extension AccessClaims {
     }
 
     /// Viewing figures of one room.
-    func requireFigures(of room: RoomView) throws(StageError) {
+    func requireFigures(of room: some NamedRoom) throws(StageError) {
         switch role {
         case .operator: return
         case .monitor where isFor(room): return
@@ -33,31 +33,48 @@ extension AccessClaims {
     }
 
     /// Reading a room, its participants, its layout and its events.
-    func requireReading(_ room: RoomView) throws(StageError) {
+    func requireReading(_ room: some NamedRoom) throws(StageError) {
         guard role == .operator || isFor(room) else { throw .tokenGrantsInvalid }
     }
 
-    /// The livestream, and removing others.
-    func require(_ right: Right, in room: RoomView) throws(StageError) {
-        if role == .operator { return }
-        guard role == .participant, isFor(room), administers.contains(right.rawValue) else { throw .tokenGrantsInvalid }
+    /// The livestream and the layout, or making others step down and leave.
+    func require(_ right: Right, in room: some NamedRoom) throws(StageError) {
+        guard has(right, in: room) else { throw .tokenGrantsInvalid }
     }
 
-    /// Joining as `identity` in `mode`.
-    func requireJoining(_ room: RoomView, as identity: String, in mode: ParticipantMode) throws(StageError) {
+    /// Whether the bearer has a right in `room`.
+    func has(_ right: Right, in room: some NamedRoom) -> Bool {
+        if role == .operator { return true }
+        return role == .participant && isFor(room) && administers.contains(right.rawValue)
+    }
+
+    /// Joining a room, by its unique name or sid, as `identity`; in which mode is another question.
+    func requireJoining(_ room: String, sid: String?, as identity: String) throws(StageError) {
         if role == .operator { return }
-        guard role == .participant, isFor(room), identity == self.identity, modes.contains(mode) else {
-            throw .tokenGrantsInvalid
-        }
+        guard role == .participant, identity == self.identity, let bound = self.room, bound == room || bound == sid
+        else { throw .tokenGrantsInvalid }
+    }
+
+    /// Telling what the mixer hears and sees.
+    func requireMixing(_ room: some NamedRoom) throws(StageError) {
+        guard role == .mixer, isFor(room) else { throw .tokenGrantsInvalid }
+    }
+
+    /// The tracks that the bearer may publish once it is a host.
+    ///
+    /// A token that makes hosts names their tracks. One that does not could not have named any; who becomes a host by
+    /// an invitation all the same may publish all, for whoever invited wanted a host.
+    var publishable: Set<TrackName> {
+        role == .participant && modes.contains(.sendAndReceive) ? sources : Set(TrackName.allCases)
     }
 
     /// Whether the bearer is this very participant.
-    func isSelf(_ participant: ParticipantView, in room: RoomView) -> Bool {
+    func isSelf(_ participant: ParticipantView, in room: some NamedRoom) -> Bool {
         role == .participant && isFor(room) && participant.identity == identity
     }
 
     /// Whether the token is good for `room`; a room bound by name is meant whichever run of it there is.
-    func isFor(_ room: RoomView) -> Bool {
+    func isFor(_ room: some NamedRoom) -> Bool {
         guard let bound = self.room else { return role == .operator || role == .monitor }
         return bound == room.name || bound == room.sid
     }

@@ -12,29 +12,42 @@ public struct AccessClaims: Sendable, Equatable {
     public var room: String?
     /// The modes a participant may join in, the preferred one first.
     public var modes: [ParticipantMode]
+    /// The tracks a participant may publish; none unless a mode is SEND_AND_RECV.
+    public var sources: Set<TrackName>
+    /// Kilobits a second that a host may send; nil for the gateway's own limit.
+    public var maximumBitrate: Int?
     /// Rights beyond the role: `streaming`, `participants`.
     public var administers: Set<String>
     /// The run of the room's program that a mixer may publish as.
     public var epoch: UInt64?
     /// Seconds since 1970.
     public var expiresAt: Double
+    /// The token's own id (`jti`), by which it can be revoked.
+    public var tokenID: String?
 
-    /// Makes claims.
+    /// Makes claims; a host may publish every track unless `sources` says which.
     public init(
         identity: String,
         role: AccessRole,
         room: String? = nil,
         modes: [ParticipantMode] = [],
+        sources: Set<TrackName>? = nil,
+        maximumBitrate: Int? = nil,
         administers: Set<String> = [],
         epoch: UInt64? = nil,
-        expiresAt: Double
+        expiresAt: Double,
+        tokenID: String? = nil
     ) {
         self.identity = identity
         self.role = role
         self.room = room
         self.modes = modes
+        let publishes = role == .participant && modes.contains(.sendAndReceive)
+        self.sources = sources ?? (publishes ? Set(TrackName.allCases) : [])
+        self.maximumBitrate = maximumBitrate
         self.administers = administers
         self.epoch = epoch
         self.expiresAt = expiresAt
+        self.tokenID = tokenID
     }
 }

@@ -16,6 +16,7 @@ public struct AccessTokens: Sendable {
     private let keys: JWTKeyCollection
     private let kid: String
     private let knownKids: Set<String>
+    private let isRevoked: @Sendable (String) -> Bool
     private let now: @Sendable () -> Double
 
     /// Takes the signing keys.
@@ -24,8 +25,16 @@ public struct AccessTokens: Sendable {
     ///   - signingKey: At least 32 random bytes; signs new tokens.
     ///   - kid: The key's name.
     ///   - retired: Keys by name that sign nothing any more but still verify, during a rotation.
-    public init(signingKey: [UInt8], kid: String, retired: [String: [UInt8]] = [:]) async {
-        await self.init(signingKey: signingKey, kid: kid, retired: retired) { Date().timeIntervalSince1970 }
+    ///   - isRevoked: Whether the token of an id (`jti`) was taken back; asked at each check.
+    public init(
+        signingKey: [UInt8],
+        kid: String,
+        retired: [String: [UInt8]] = [:],
+        isRevoked: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) async {
+        await self.init(signingKey: signingKey, kid: kid, retired: retired, isRevoked: isRevoked) {
+            Date().timeIntervalSince1970
+        }
     }
 
     /// As above, with the time in seconds since 1970 from elsewhere.
@@ -33,10 +42,12 @@ public struct AccessTokens: Sendable {
         signingKey: [UInt8],
         kid: String,
         retired: [String: [UInt8]],
+        isRevoked: @escaping @Sendable (String) -> Bool = { _ in false },
         now: @escaping @Sendable () -> Double
     ) async {
         keys = JWTKeyCollection()
         self.kid = kid
+        self.isRevoked = isRevoked
         self.now = now
         knownKids = Set(retired.keys).union([kid])
         for (name, key) in retired {
@@ -87,13 +98,14 @@ public struct AccessTokens: Sendable {
 
     /// A token that says exactly this.
     public func mint(_ claims: AccessClaims) async throws -> String {
-        let publishes = claims.role == .participant && claims.modes.contains(.sendAndReceive)
+        let sources = TrackName.allCases.filter { claims.sources.contains($0) }.map(\.rawValue)
         let payload = TokenPayload(
             subject: claims.identity,
             audience: AudienceClaim(value: Self.audience),
             expiresAt: claims.expiresAt.rounded(),
             notBefore: now().rounded(.down),
             issuedAt: now().rounded(.down),
+            tokenID: claims.tokenID,
             footlight: TokenPayload.Grants(
                 role: claims.role.rawValue,
                 room: claims.room,
@@ -101,7 +113,8 @@ public struct AccessTokens: Sendable {
                 allowedModes: claims.modes.count > 1 ? claims.modes.map(\.rawValue) : nil,
                 administers: claims.administers.isEmpty ? nil : claims.administers.sorted(),
                 epoch: claims.epoch,
-                publishing: publishes ? .init(sources: ["mic", "camera", "screen"]) : nil
+                publishing: sources.isEmpty && claims.maximumBitrate == nil
+                    ? nil : .init(sources: sources, maximumBitrate: claims.maximumBitrate)
             )
         )
         return try await keys.sign(payload, kid: JWKIdentifier(string: kid))
@@ -111,7 +124,7 @@ public struct AccessTokens: Sendable {
 
     /// Checks a token and says what it grants.
     ///
-    /// - Throws: 20101 unreadable, 20103 for another audience, 20104 out of its time, 20106 contradictory or unknown
+    /// - Throws: 20101 unreadable or taken back, 20103 for another audience, 20104 out of its time, 20106 contradictory or unknown
     ///   grants, 20107 wrong signature, key or algorithm.
     public func verify(_ token: String) async throws(StageError) -> AccessClaims {
         guard token.utf8.count <= Self.longestToken, let header = TokenHeader(token: token) else { throw .tokenInvalid }
@@ -123,6 +136,7 @@ public struct AccessTokens: Sendable {
         guard payload.audience.value.contains(Self.audience) else { throw .tokenIssuerInvalid }
         let now = now()
         guard now < payload.expiresAt + Self.skew, now >= payload.notBefore - Self.skew else { throw .tokenExpired }
+        if let id = payload.tokenID, isRevoked(id) { throw .tokenInvalid }
         return try claims(of: payload)
     }
 
@@ -138,16 +152,20 @@ public struct AccessTokens: Sendable {
 
     private func claims(of payload: TokenPayload) throws(StageError) -> AccessClaims {
         let grants = payload.footlight
-        let names = grants.allowedModes ?? grants.mode.map { [$0] } ?? []
+        let names = (grants.mode.map { [$0] } ?? []) + (grants.allowedModes ?? []).filter { $0 != grants.mode }
         let modes = names.compactMap(ParticipantMode.init(wireName:))
+        let sourceNames = grants.publishing?.sources ?? []
+        let sources = Set(sourceNames.compactMap({ TrackName(named: $0) }))
         guard
             let role = AccessRole(rawValue: grants.role ?? AccessRole.participant.rawValue),
             modes.count == names.count,
+            sourceNames.allSatisfy({ TrackName(named: $0) != nil }),
+            (grants.publishing?.maximumBitrate ?? 1) > 0,
             !payload.subject.isEmpty
         else { throw .tokenGrantsInvalid }
         // A token that lets nobody publish and yet names what to publish was made by mistake; which half is meant is
         // not for us to guess.
-        if !modes.contains(.sendAndReceive), !(grants.publishing?.sources ?? []).isEmpty { throw .tokenGrantsInvalid }
+        if !modes.contains(.sendAndReceive), !sources.isEmpty { throw .tokenGrantsInvalid }
         switch role {
         case .operator, .monitor:
             break
@@ -161,9 +179,12 @@ public struct AccessTokens: Sendable {
             role: role,
             room: grants.room,
             modes: modes,
+            sources: sources,
+            maximumBitrate: grants.publishing?.maximumBitrate,
             administers: Set(grants.administers ?? []),
             epoch: grants.epoch,
-            expiresAt: payload.expiresAt
+            expiresAt: payload.expiresAt,
+            tokenID: payload.tokenID
         )
     }
 }

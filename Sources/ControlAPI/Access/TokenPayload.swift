@@ -5,6 +5,12 @@ struct TokenPayload: JWTPayload {
     struct Grants: Codable {
         struct Publishing: Codable {
             var sources: [String]?
+            var maximumBitrate: Int?
+
+            private enum CodingKeys: String, CodingKey {
+                case sources
+                case maximumBitrate = "max_kbps"
+            }
         }
 
         var role: String?
@@ -31,6 +37,7 @@ struct TokenPayload: JWTPayload {
     var expiresAt: Double
     var notBefore: Double
     var issuedAt: Double?
+    var tokenID: String?
     var footlight: Grants
 
     private enum CodingKeys: String, CodingKey {
@@ -39,6 +46,7 @@ struct TokenPayload: JWTPayload {
         case expiresAt = "exp"
         case notBefore = "nbf"
         case issuedAt = "iat"
+        case tokenID = "jti"
         case footlight
     }
 

@@ -1,10 +1,9 @@
-import GatewayModel
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Stage
 
-/// Server-sent events (WHATWG HTML, "Server-sent events") from a room's events.
+/// Server-sent events (WHATWG HTML, "Server-sent events") from a reader's events.
 enum EventStream {
     /// Milliseconds after which a client whose stream broke comes back.
     private static let retry = 2000
@@ -15,7 +14,7 @@ enum EventStream {
     static func response(
         to request: Request,
         subscription: EventSubscription,
-        resource: @escaping @Sendable (StageEvent) -> EventResource
+        frame: @escaping @Sendable (StageEvent) throws -> ByteBuffer
     ) -> Response {
         Response(
             status: .ok,
@@ -25,11 +24,13 @@ enum EventStream {
                 .accelBuffering: "no",
             ],
             body: ResponseBody { writer in
+                // However the stream ends, the session that it carried ends with it.
+                defer { subscription.cancel() }
                 // A quiet room writes nothing, so that the client left shows only in what comes from it.
                 try await request.body.consumeWithInboundCloseHandler { _ in
                     try await writer.write(ByteBuffer(string: "retry: \(retry)\n\n"))
                     for await event in subscription.events {
-                        try await writer.write(frame(event, resource(event)))
+                        try await writer.write(frame(event))
                     }
                 } onInboundClosed: {
                     subscription.cancel()
@@ -37,16 +38,6 @@ enum EventStream {
                 try await writer.finish(nil)
             }
         )
-    }
-
-    private static func frame(_ event: StageEvent, _ resource: EventResource) throws -> ByteBuffer {
-        let data = try WireJSON.encode(resource)
-        var frame = ByteBuffer()
-        frame.reserveCapacity(data.count + 64)
-        frame.writeString("id: \(event.revision)\nevent: \(event.name.rawValue)\ndata: ")
-        frame.writeBytes(data)
-        frame.writeString("\n\n")
-        return frame
     }
 }
 

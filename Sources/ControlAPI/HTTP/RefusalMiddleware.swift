@@ -16,6 +16,10 @@ struct RefusalMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch let error as StageError {
             return try Reply.error(error)
+        } catch let error as WrongMethod {
+            var response = try Reply.error(WrongMethod.refusal)
+            response.headers[.allow] = error.allowed
+            return response
         } catch let error as any HTTPResponseError where error.status == .notFound {
             return try Reply.error(.unknownRoute)
         } catch let error as any HTTPResponseError where error.status.kind == .clientError {

@@ -23,19 +23,33 @@ extension Request {
     ///
     /// - Throws: 53004 that names the field at fault, with status 413 for a body over the limit.
     func decode<Value: Decodable>(_ type: Value.Type) async throws -> Value {
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.largestBody {
-            throw StageError.bodyTooLarge
-        }
-        let buffer: ByteBuffer
-        do {
-            buffer = try await body.collect(upTo: Self.largestBody)
-        } catch is NIOTooManyBytesError {
-            throw StageError.bodyTooLarge
-        }
+        let buffer = try await read()
         do {
             return try WireJSON.decode(type, from: Data(buffer.readableBytesView))
         } catch {
             throw StageError.malformed(error.sentence)
+        }
+    }
+
+    /// As `decode`, for a body that may be missing.
+    func decode<Value: Decodable>(_ type: Value.Type, whenEmpty value: Value) async throws -> Value {
+        let buffer = try await read()
+        guard buffer.readableBytes > 0 else { return value }
+        do {
+            return try WireJSON.decode(type, from: Data(buffer.readableBytesView))
+        } catch {
+            throw StageError.malformed(error.sentence)
+        }
+    }
+
+    private func read() async throws -> ByteBuffer {
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.largestBody {
+            throw StageError.bodyTooLarge
+        }
+        do {
+            return try await body.collect(upTo: Self.largestBody)
+        } catch is NIOTooManyBytesError {
+            throw StageError.bodyTooLarge
         }
     }
 }

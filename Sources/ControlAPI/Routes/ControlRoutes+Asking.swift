@@ -1,37 +1,101 @@
+import Foundation
+import GatewayModel
+import HTTPTypes
 import Hummingbird
 import Stage
 
 /// What most routes begin with.
 extension ControlRoutes {
-    /// The claims of the request's token.
-    ///
-    /// - Throws: 20101 without a token, and what `AccessTokens.verify` throws.
-    func authenticate(_ request: Request) async throws(StageError) -> AccessClaims {
-        guard let token = request.bearerToken else { throw .tokenInvalid }
-        return try await tokens.verify(token)
-    }
-
     /// The room that the path names.
     ///
     /// - Throws: 53106; for a token of another room 20106, so that it does not learn which rooms there are.
-    func room(_ context: BasicRequestContext, for claims: AccessClaims) throws(StageError) -> RoomView {
-        let reference = context.parameters.get("room") ?? ""
+    func room(_ call: Call) throws(StageError) -> RoomSummary {
+        let reference = call.path("room")
         do {
-            return try directory.room(reference)
+            return try directory.summary(of: reference)
         } catch {
-            throw claims.mayKnowOf(reference) ? error : .tokenGrantsInvalid
+            throw call.claims.mayKnowOf(reference) ? error : .tokenGrantsInvalid
         }
     }
 
     /// As `room`, but an ended one counts as not found.
-    func liveRoom(_ context: BasicRequestContext, for claims: AccessClaims) throws(StageError) -> RoomView {
-        let room = try room(context, for: claims)
+    func liveRoom(_ call: Call) throws(StageError) -> RoomSummary {
+        let room = try room(call)
         guard room.status == .inProgress else { throw .roomNotFound }
         return room
+    }
+
+    /// A room in progress that the bearer may read.
+    func readableRoom(_ call: Call) throws(StageError) -> RoomSummary {
+        let room = try liveRoom(call)
+        try call.claims.requireReading(room)
+        return room
+    }
+
+    /// A room in progress whose show the bearer may run.
+    func streamingRoom(_ call: Call) throws(StageError) -> RoomSummary {
+        let room = try liveRoom(call)
+        try call.claims.require(.streaming, in: room)
+        return room
+    }
+
+    /// The participant that the path names.
+    ///
+    /// - Throws: 53204; 3035 when the bearer names itself and is not in the room.
+    func participant(_ call: Call, in room: RoomSummary) throws(StageError) -> ParticipantView {
+        let reference = call.path("participant")
+        do {
+            return try directory.participant(reference, in: room.sid)
+        } catch {
+            throw call.claims.role == .participant && reference == call.claims.identity ? .notJoined : error
+        }
+    }
+
+    /// The participant of a command, which waits while the one who gives it is not connected (V20).
+    ///
+    /// - Throws: As `participant`, and 3065.
+    func commandedParticipant(_ call: Call, in room: RoomSummary) throws(StageError) -> ParticipantView {
+        let participant = try participant(call, in: room)
+        if call.claims.isSelf(participant, in: room) {
+            try directory.requireReady(room: room.sid, participant: participant.sid)
+        }
+        return participant
+    }
+
+    /// The bearer as a participant of the room, ready to give commands.
+    ///
+    /// - Throws: 20106 for a bearer that is no participant, 3035 for one that has not joined, 3065.
+    func bearer(_ claims: AccessClaims, in room: RoomSummary) throws(StageError) -> ParticipantView {
+        guard claims.role == .participant, claims.isFor(room) else { throw .tokenGrantsInvalid }
+        guard let found = try? directory.participant(claims.identity, in: room.sid), claims.isSelf(found, in: room)
+        else { throw .notJoined }
+        try directory.requireReady(room: room.sid, participant: found.sid)
+        return found
+    }
+
+    /// Refuses new work while none can be taken.
+    func admit() throws(StageError) {
+        if let refusal = admission() { throw refusal }
+    }
+
+    /// Keeps what has changed in a room.
+    ///
+    /// A show goes on though its record cannot be written; the fault is the store's to raise the alarm about.
+    func keep(_ room: some NamedRoom) async {
+        do {
+            try await persist(room.sid)
+        } catch {
+            audit.notKept(room, error)
+        }
     }
 
     /// Our addresses, under the host by which the client reached us.
     func addresses(for request: Request) -> PlaybackAddresses {
         addresses().reached(by: HostName.parse(request.head.authority))
+    }
+
+    func mode(named name: some StringProtocol) throws(StageError) -> ParticipantMode {
+        guard let mode = ParticipantMode(wireName: String(name)) else { throw .unknownMode }
+        return mode
     }
 }

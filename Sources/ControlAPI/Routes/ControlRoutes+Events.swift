@@ -2,51 +2,57 @@ import GatewayModel
 import HTTPTypes
 import Hummingbird
 import Stage
-import Viewership
 
 extension ControlRoutes {
-    func addEvents(to api: RouterGroup<BasicRequestContext>) {
-        api.get("rooms/:room/events") { request, context in
-            let claims = try await authenticate(request)
-            let room = try liveRoom(context, for: claims)
-            try claims.requireReading(room)
+    func addEvents(to api: APIRoutes) {
+        api.stream("rooms/:room/events") { call in
+            let room = try readableRoom(call)
             let subscription = try directory.subscribe(
                 room: room.sid,
-                after: lastEventID(of: request),
-                participant: try session(of: request, in: room, claims: claims)
+                after: lastEventID(call),
+                participant: try reader(call, in: room),
+                sessionID: call.query("session_id")
             )
-            let addresses = addresses(for: request)
-            return EventStream.response(to: request, subscription: subscription) { event in
-                // Counted only where the number is shown, not for every event of every reader.
-                let anonymous = event.carriesRoom ? viewership.report(room: event.roomName).anonymous : 0
-                return EventResource(event, anonymous: anonymous, addresses: addresses)
-            }
+            return stream(subscription, to: call)
+        }
+
+        api.stream("events") { call in
+            stream(try directory.subscribe(identity: identity(call)), to: call)
         }
     }
 
-    private func lastEventID(of request: Request) -> UInt64? {
-        let given = request.headers[.lastEventID] ?? request.uri.queryParameters.get("last_event_id").map { String($0) }
+    private func stream(_ subscription: EventSubscription, to call: Call) -> Response {
+        let context = EventContext(routes: self, addresses: addresses(for: call.request))
+        return EventStream.response(to: call.request, subscription: subscription) { event in
+            try frames.frame(event, context: context)
+        }
+    }
+
+    private func lastEventID(_ call: Call) -> UInt64? {
+        let given = call.request.headers[.lastEventID] ?? call.query("last_event_id")
         return given.flatMap { UInt64($0) }
     }
 
-    /// The participant whose session the stream belongs to, if it is one's own or the bearer runs the gateway.
-    private func session(
-        of request: Request,
-        in room: RoomView,
-        claims: AccessClaims
-    ) throws(StageError) -> String? {
-        guard let reference = request.uri.queryParameters.get("participant") else { return nil }
-        guard let participant = room.participant(String(reference)) else { throw .participantNotFound }
-        guard claims.role == .operator || claims.isSelf(participant, in: room) else { throw .tokenGrantsInvalid }
-        return participant.sid
+    /// The participant whose stream it is, if it is one's own or the bearer runs the gateway.
+    private func reader(_ call: Call, in room: RoomSummary) throws(StageError) -> String? {
+        guard let reference = call.query("participant") else { return nil }
+        if call.claims.role == .operator { return reference }
+        guard call.claims.role == .participant else { throw .tokenGrantsInvalid }
+        // Somebody who is gone is known to the stage by the session alone; it says what became of it.
+        let identity = (try? directory.participant(reference, in: room.sid))?.identity ?? call.claims.identity
+        guard identity == call.claims.identity else { throw .tokenGrantsInvalid }
+        return reference
     }
-}
 
-extension StageEvent {
-    fileprivate var carriesRoom: Bool {
-        switch name {
-        case .roomSnapshot, .roomCreated, .roomEnded: true
-        default: false
+    /// The identity whose invitations are asked for: one's own, or any for operators.
+    private func identity(_ call: Call) throws(StageError) -> String {
+        guard let wanted = call.query("identity"), !wanted.isEmpty else {
+            throw .invalidParameter("identity", "must be given")
+        }
+        switch call.claims.role {
+        case .operator: return wanted
+        case .participant where wanted == "me" || wanted == call.claims.identity: return call.claims.identity
+        case .participant, .mixer, .monitor: throw .tokenGrantsInvalid
         }
     }
 }

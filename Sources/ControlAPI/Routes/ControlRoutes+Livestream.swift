@@ -4,115 +4,78 @@ import Hummingbird
 import Stage
 
 extension ControlRoutes {
-    func addLivestream(to api: RouterGroup<BasicRequestContext>) {
-        api.post("rooms/:room/livestream/start") { request, context in
-            let room = try await streamingRoom(request, context)
-            let body = try await request.decode(StartLivestreamBody.self)
-            try body.check(against: room.settings.program)
-            let targets = try targets(of: body.outputs, beside: [])
-            try livestreams.start(room: room.name, targets: targets)
-            return try Reply.json(LivestreamResource(livestreams.status(room: room.name)), status: .accepted)
+    func addLivestream(to api: APIRoutes) {
+        api.command(.post, "rooms/:room/livestream/start") { call in
+            let room = try streamingRoom(call)
+            try admit()
+            let body = try await call.request.decode(StartLivestreamBody.self)
+            let start = try livestreamStart(body, program: directory.room(room.sid).settings.program)
+            try livestreams.start(room: room.name, targets: start.targets, options: start.options)
+            try await arrange(body.layout, in: room)
+            return try livestream(of: room, status: .accepted)
         }
 
-        api.post("rooms/:room/livestream/stop") { request, context in
-            let room = try await streamingRoom(request, context)
+        api.command(.post, "rooms/:room/livestream/stop") { call in
+            let room = try streamingRoom(call)
             try livestreams.stop(room: room.name)
-            return try Reply.json(LivestreamResource(livestreams.status(room: room.name)), status: .accepted)
+            return try livestream(of: room, status: .accepted)
         }
 
-        api.post("rooms/:room/livestream/outputs") { request, context in
-            let room = try await streamingRoom(request, context)
-            let body = try await request.decode(AddOutputsBody.self)
+        api.command(.post, "rooms/:room/livestream/outputs") { call in
+            let room = try streamingRoom(call)
+            let body = try await call.request.decode(AddOutputsBody.self)
             let taken = livestreams.status(room: room.name).outputs.map(\.name)
-            for target in try targets(of: body.outputs, beside: taken) {
+            for target in try OutputTarget.targets(of: body.outputs, beside: taken) {
                 try livestreams.add(target, room: room.name)
             }
-            return try Reply.json(LivestreamResource(livestreams.status(room: room.name)), status: .accepted)
+            return try livestream(of: room, status: .accepted)
         }
 
-        api.delete("rooms/:room/livestream/outputs/:output") { request, context in
-            let room = try await streamingRoom(request, context)
-            try livestreams.remove(output: context.parameters.get("output") ?? "", room: room.name)
-            return try Reply.json(LivestreamResource(livestreams.status(room: room.name)))
+        api.command(.delete, "rooms/:room/livestream/outputs/:output") { call in
+            let room = try streamingRoom(call)
+            try livestreams.remove(output: call.path("output"), room: room.name)
+            return try livestream(of: room, status: .ok)
         }
 
-        api.get("rooms/:room/egress") { request, context in
-            let claims = try await authenticate(request)
-            let room = try liveRoom(context, for: claims)
-            try claims.requireReading(room)
-            return try Reply.json(EgressResource(livestreams.status(room: room.name)))
+        api.read("rooms/:room/egress") { call in
+            let room = try readableRoom(call)
+            return try Reply.json(egress(of: room, addresses: addresses(for: call.request)))
         }
     }
 
-    private func streamingRoom(
-        _ request: Request,
-        _ context: BasicRequestContext
-    ) async throws(StageError) -> RoomView {
-        let claims = try await authenticate(request)
-        let room = try liveRoom(context, for: claims)
-        try claims.require(.streaming, in: room)
-        return room
+    /// What a start asks for; it must be what the room's program is.
+    func livestreamStart(
+        _ body: StartLivestreamBody,
+        program: ProgramConfiguration
+    ) throws(StageError) -> (targets: [OutputTarget], options: LivestreamOptions) {
+        let options = try LivestreamOptions(body)
+        try options.validate()
+        try options.requireMatch(program)
+        return (try OutputTarget.targets(of: body.outputs, beside: []), options)
     }
 
-    /// The outputs with their names: given ones are checked, missing ones made up.
-    private func targets(of bodies: [OutputBody], beside taken: [String]) throws(StageError) -> [OutputTarget] {
-        guard !bodies.isEmpty else { throw .outputInvalid("outputs must name at least one output") }
-        var names = Set(taken)
-        for name in bodies.compactMap(\.name) {
-            guard NameRule.check(name) == nil else {
-                throw .outputInvalid("the name of an output must have 1 to 64 characters of A-Z, a-z, 0-9, _ and -")
-            }
-            guard names.insert(name).inserted else { throw .outputInvalid("there is an output named \(name) already") }
+    /// How a room's program leaves.
+    func egress(of room: some NamedRoom, isInProgress: Bool = true, addresses: PlaybackAddresses) -> EgressResource {
+        guard isInProgress else {
+            return EgressResource(livestream: LivestreamStatus(), hls: HLSResource())
         }
-        var number = 0
-        return bodies.map { body in
-            var name = body.name
-            while name == nil {
-                number += 1
-                let candidate = "output-\(number)"
-                if names.insert(candidate).inserted { name = candidate }
-            }
-            return OutputTarget(name: name ?? "", url: body.url, streamKey: body.streamKey)
-        }
-    }
-}
-
-extension StartLivestreamBody {
-    /// The program of a room is made once for all who watch; a livestream can ask for it, but not for another one.
-    fileprivate func check(against program: ProgramConfiguration) throws(StageError) {
-        if let quality {
-            guard let known = ProgramQuality(rawValue: quality) else {
-                let names = ProgramQuality.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalidParameter("quality", "must be one of \(names)")
-            }
-            try Self.check("quality", known.height, is: min(program.width, program.height))
-        }
-        if let width, width % 2 != 0 { throw .invalidParameter("width", "must be even") }
-        if let height, height % 2 != 0 { throw .invalidParameter("height", "must be even") }
-        try Self.check("width", width, is: program.width)
-        try Self.check("height", height, is: program.height)
-        try Self.check("video_bitrate", videoBitrate, in: 10...10_000, is: program.videoBitrate)
-        try Self.check("audio_bitrate", audioBitrate, in: 10...320, is: program.audioBitrate)
-        if let fps {
-            guard let rate = FrameRate(fps.text) else { throw .invalidParameter("fps", "must be between 1 and 60") }
-            guard rate == program.frameRate else {
-                throw .invalidParameter("fps", "must be \(Rate(program.frameRate).text), as the room's program is made")
-            }
-        }
+        return EgressResource(
+            livestream: livestreams.status(room: room.name),
+            hls: hls.map { HLSResource($0.status(room: room.name), room: room.name, addresses: addresses) }
+                ?? HLSResource()
+        )
     }
 
-    private static func check(
-        _ field: String,
-        _ value: Int?,
-        in range: ClosedRange<Int>? = nil,
-        is made: Int
-    ) throws(StageError) {
-        guard let value else { return }
-        if let range, !range.contains(value) {
-            throw .invalidParameter(field, "must be between \(range.lowerBound) and \(range.upperBound)")
+    /// Changes the layout along with a start, if that is asked for.
+    func arrange(_ body: LayoutBody?, in room: some NamedRoom) async throws {
+        guard let body else { return }
+        _ = try directory.setLayout(room: room.sid) { (settings) throws(StageError) in
+            try settings.take(body, path: "layout.")
         }
-        guard value == made else {
-            throw .invalidParameter(field, "must be \(made), as the room's program is made")
-        }
+        await keep(room)
+    }
+
+    private func livestream(of room: RoomSummary, status: HTTPResponse.Status) throws -> Response {
+        try Reply.json(LivestreamResource(livestreams.status(room: room.name)), status: status)
     }
 }

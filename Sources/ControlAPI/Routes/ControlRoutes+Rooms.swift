@@ -5,64 +5,94 @@ import Stage
 import Viewership
 
 extension ControlRoutes {
-    func addRooms(to api: RouterGroup<BasicRequestContext>) {
-        api.post("rooms") { request, _ in
-            try await authenticate(request).requireOperator()
-            let body = try await request.decode(CreateRoomBody.self)
-            let room = try directory.create(RoomSettings(body))
-            return try Reply.json(resource(of: room, for: request), status: .created)
+    func addRooms(to api: APIRoutes) {
+        api.command(.post, "rooms") { call in
+            try call.claims.requireOperator()
+            try admit()
+            let body = try await call.request.decode(CreateRoomBody.self)
+            let settings = try RoomSettings(body)
+            let start = try body.autoStart?.livestream.map { try livestreamStart($0, program: settings.program) }
+            let room = try directory.create(settings)
+            try await keepNew(room)
+            // HLS begins with the program in any case.
+            if let start { autoStarts.expect(start.targets, start.options, room: room.sid) }
+            return try Reply.json(resource(of: room, for: call.request), status: .created)
         }
 
-        api.get("rooms") { request, _ in
-            try await authenticate(request).requireOversight()
-            let status = try request.uri.queryParameters.get("status").map { name in
+        api.read("rooms") { call in
+            try call.claims.requireOversight()
+            let status = try call.query("status").map { name in
                 guard let status = RoomStatus(rawValue: name) else {
                     throw StageError.invalidParameter("status", "must be in-progress or completed")
                 }
                 return status
             }
-            let rooms = directory.rooms().filter { status == nil || $0.status == status }
+            let rooms = directory.rooms(status)
+            let page = try PageRequest(call.request).page(of: rooms) { PageRequest.Mark(at: $0.createdAt, sid: $0.sid) }
             return try Reply.json(
-                RoomList(
-                    rooms: rooms.map { resource(of: $0, for: request) },
-                    meta: PageResource(pageSize: rooms.count, nextPageToken: nil)
-                )
+                RoomList(rooms: page.entries.map { resource(of: $0, for: call.request) }, meta: page.meta)
             )
         }
 
-        api.get("rooms/:room") { request, context in
-            let claims = try await authenticate(request)
-            let room = try room(context, for: claims)
-            try claims.requireReading(room)
-            return try Reply.json(resource(of: room, for: request))
+        api.read("rooms/:room") { call in
+            let room = try room(call)
+            try call.claims.requireReading(room)
+            return try Reply.json(resource(of: directory.room(room.sid), for: call.request))
         }
 
-        api.post("rooms/:room") { request, context in
-            let claims = try await authenticate(request)
-            try claims.requireOperator()
-            let room = try room(context, for: claims)
-            let body = try await request.decode(UpdateRoomBody.self)
+        api.command(.post, "rooms/:room") { call in
+            try call.claims.requireOperator()
+            let room = try room(call)
+            let body = try await call.request.decode(UpdateRoomBody.self)
             guard body.status == RoomStatus.completed.rawValue else {
                 throw StageError.invalidParameter("status", "must be completed")
             }
             try directory.end(room: room.sid)
-            return try Reply.json(resource(of: directory.room(room.sid), for: request))
+            await keep(room)
+            return try Reply.json(resource(of: directory.room(room.sid), for: call.request))
         }
 
-        api.get("rooms/:room/layout") { request, context in
-            let claims = try await authenticate(request)
-            let room = try liveRoom(context, for: claims)
-            try claims.requireReading(room)
-            return try Reply.json(LayoutResource(room.layout))
+        api.command(.post, "rooms/:room/go_live") { call in
+            let room = try streamingRoom(call)
+            try admit()
+            return try await changed(directory.goLive(room: room.sid), call)
+        }
+
+        api.command(.post, "rooms/:room/stop_live") { call in
+            try await changed(directory.stopLive(room: streamingRoom(call).sid), call)
         }
     }
 
     func resource(of room: RoomView, for request: Request) -> RoomResource {
-        RoomResource(room, anonymous: anonymousPlayers(of: room), addresses: addresses(for: request))
+        let addresses = addresses(for: request)
+        return RoomResource(
+            room,
+            anonymous: anonymousPlayers(of: room),
+            egress: egress(of: room, isInProgress: room.status == .inProgress, addresses: addresses),
+            addresses: addresses
+        )
     }
 
     /// Players that belong to no signalled participant; an ended room has none, whoever plays one of the same name now.
     func anonymousPlayers(of room: RoomView) -> Int {
         room.status == .inProgress ? viewership.report(room: room.name).anonymous : 0
+    }
+
+    private func changed(_ room: RoomView, _ call: Call) async throws -> Response {
+        await keep(room)
+        return try Reply.json(resource(of: room, for: call.request))
+    }
+
+    /// Keeps a room that was just made; one that a restart would forget is not to be relied on, and is taken back.
+    ///
+    /// - Throws: 53103.
+    func keepNew(_ room: RoomView) async throws(StageError) {
+        do {
+            try await persist(room.sid)
+        } catch {
+            audit.notKept(room, error)
+            try directory.end(room: room.sid)
+            throw .roomCreationFailed
+        }
     }
 }

@@ -2,8 +2,12 @@ import GatewayModel
 import Stage
 
 extension EgressResource {
-    init(_ status: LivestreamStatus) {
-        self.init(broadcasting: status.state == .started, livestream: LivestreamResource(status))
+    init(livestream: LivestreamStatus, hls: HLSResource) {
+        self.init(
+            broadcasting: livestream.state == .started || hls.state == HLSState.playable.rawValue,
+            livestream: LivestreamResource(livestream),
+            hls: hls
+        )
     }
 }
 
@@ -12,6 +16,7 @@ extension LivestreamResource {
         self.init(
             state: status.state.rawValue,
             startedAt: status.startedAt.map { Timestamp($0) },
+            endReason: status.endReason?.rawValue,
             outputs: status.outputs.map { OutputResource($0) }
         )
     }
@@ -28,6 +33,33 @@ extension OutputResource {
             droppedFrames: output.droppedFrames,
             reconnects: output.reconnects,
             lastError: output.lastError
+        )
+    }
+}
+
+extension WarningResource {
+    init(_ warning: LivestreamWarning) {
+        self.init(
+            code: warning.code,
+            reason: warning.reason.rawValue,
+            message: warning.message,
+            output: warning.output,
+            secondsLeft: warning.secondsLeft
+        )
+    }
+}
+
+extension HLSResource {
+    /// A playlist that never was.
+    init() {
+        self.init(state: HLSState.stopped.rawValue, startedAt: nil, playbackHLSURL: nil)
+    }
+
+    init(_ status: HLSStatus, room: String, addresses: PlaybackAddresses) {
+        self.init(
+            state: status.state.rawValue,
+            startedAt: status.playableAt.map { Timestamp($0) },
+            playbackHLSURL: status.state == .playable ? addresses.hls(room) : nil
         )
     }
 }

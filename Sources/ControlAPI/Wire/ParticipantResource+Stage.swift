@@ -12,8 +12,13 @@ extension ParticipantResource {
             isMicOn: participant.isMicOn,
             isCameraOn: participant.isCameraOn,
             isScreenSharing: participant.isScreenSharing,
+            isSpeaking: participant.isSpeaking,
+            isDominantSpeaker: participant.isDominantSpeaker,
+            audioLevel: participant.audioLevel,
+            pin: participant.pin.map { PinResource($0) },
             position: participant.position,
             tracks: participant.tracks.map { TrackResource($0) },
+            metadata: MetadataText.metadata(of: participant.metadata),
             joinedAt: Timestamp(participant.joinedAt),
             revision: participant.revision
         )

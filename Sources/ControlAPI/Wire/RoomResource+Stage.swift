@@ -2,19 +2,24 @@ import GatewayModel
 import Stage
 
 extension RoomResource {
-    /// - Parameter anonymous: Players that belong to no signalled participant.
-    init(_ room: RoomView, anonymous: Int, addresses: PlaybackAddresses) {
+    /// - Parameters:
+    ///   - anonymous: Players that belong to no signalled participant.
+    ///   - egress: How the program leaves.
+    init(_ room: RoomView, anonymous: Int, egress: EgressResource, addresses: PlaybackAddresses) {
         let base = "rooms/\(room.name)"
         self.init(
             sid: room.sid,
             uniqueName: room.name,
             status: room.status.rawValue,
+            backstage: room.isBackstage,
             maxParticipants: room.settings.maximumParticipants,
             maxHosts: room.settings.maximumHosts,
             emptyRoomTimeout: room.settings.emptyTimeout,
             unusedRoomTimeout: room.settings.unusedTimeout,
             counts: CountsResource(room.counts, anonymous: anonymous),
-            layout: LayoutSettingsResource(room.settings.layout),
+            dominantSpeakerSID: room.dominantSpeakerSID,
+            layout: LayoutSettingsResource(room.layout),
+            egress: egress,
             program: ProgramResource(room.settings.program),
             playback: PlaybackResource(room: room.name, addresses: addresses),
             revision: room.revision,
@@ -55,12 +60,6 @@ extension PlaybackResource {
             flvURL: addresses.flv(room) + query,
             viewerToken: viewerToken
         )
-    }
-}
-
-extension LayoutSettingsResource {
-    init(_ settings: LayoutSettings) {
-        self.init(type: settings.kind.rawValue, gridSize: settings.gridSize)
     }
 }
 

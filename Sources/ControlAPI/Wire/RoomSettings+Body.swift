@@ -13,7 +13,8 @@ extension RoomSettings {
             maximumHosts: body.maxHosts ?? usual.maximumHosts,
             emptyTimeout: body.emptyRoomTimeout ?? usual.emptyTimeout,
             unusedTimeout: body.unusedRoomTimeout ?? usual.unusedTimeout,
-            layout: try body.layout.map { (layout) throws(StageError) in try LayoutSettings(layout) } ?? usual.layout,
+            backstage: body.backstage ?? usual.backstage,
+            layout: try LayoutSettings(body.layout),
             program: try body.program.map { (program) throws(StageError) in try ProgramConfiguration(program) }
                 ?? usual.program
         )
@@ -21,12 +22,10 @@ extension RoomSettings {
 }
 
 extension LayoutSettings {
-    init(_ resource: LayoutSettingsResource) throws(StageError) {
-        let usual = LayoutSettings()
-        guard let kind = resource.type.map({ Kind(rawValue: $0) }) ?? usual.kind else {
-            throw .invalidParameter("layout.type", "must be GRID")
-        }
-        self.init(kind: kind, gridSize: resource.gridSize ?? usual.gridSize)
+    /// The defaults with what a request for a new room names.
+    fileprivate init(_ body: LayoutBody?) throws(StageError) {
+        self.init()
+        if let body { try take(body, path: "layout.") }
     }
 }
 

@@ -2,7 +2,7 @@
 public struct EventResource: Codable, Sendable, Hashable {
     /// Such as `layout.changed`; also the event's name.
     public var type: String
-    /// The room.
+    /// The room; empty with the heartbeat of a stream that belongs to no room.
     public var roomSID: String
     /// The room's revision; events up to the last known one are to be ignored.
     public var rev: UInt64
@@ -12,6 +12,8 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var room: RoomResource?
     /// Everybody in the room, in join order; with `room.snapshot`.
     public var participants: [ParticipantResource]?
+    /// What rings for the reader; with the first event of a user's stream.
+    public var invitations: [InvitationResource]?
     /// What is on air; with `room.snapshot` and `layout.changed`.
     public var layout: LayoutResource?
     /// The layout's tiles once more, for those who want nothing else.
@@ -20,50 +22,56 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var participant: ParticipantResource?
     /// The track; with `track.*`.
     public var track: TrackResource?
-    /// Why; with `participant.left`, `track.unpublished` and `participant.reconnecting`.
+    /// Why; with `participant.left`, `participant.reconnecting`, `track.unpublished` and `dominant_speaker.changed`.
     public var reason: String?
+    /// The number of the reason; with `participant.reconnecting`: 53001 for signalling, 53405 for media.
+    public var code: Int?
     /// The mode before; with `participant.mode_changed`.
     public var previousMode: String?
+    /// Who has the word, null for nobody; with `dominant_speaker.changed`.
+    public var sid: ExplicitNull<String>?
+    /// Who had it before; with `dominant_speaker.changed`.
+    public var previousSID: ExplicitNull<String>?
+    /// Whose pin; with `pin.changed`.
+    public var participantSID: String?
+    /// The pin, null when it is gone; with `pin.changed`.
+    public var pin: ExplicitNull<PinResource>?
     /// The outputs; with `livestream.state_changed`.
     public var livestream: LivestreamResource?
     /// The output; with `livestream.output_updated`.
     public var output: OutputResource?
-    /// Why the stream ends; with `session.disconnected`.
+    /// The playlist; with `hls.state_changed`.
+    public var hls: HLSResource?
+    /// What went wrong beside the show; with `livestream.warning`.
+    public var warning: WarningResource?
+    /// Who is there; with `viewership.updated`.
+    public var counts: CountsResource?
+    /// How many watch; with `viewership.updated`.
+    public var viewership: ViewershipResource?
+    /// The invitation; with `invitation.*`.
+    public var invitation: InvitationResource?
+    /// Whom it happened to; with `invitation.*`.
+    public var identities: [String]?
+    /// Why the stream or the livestream ends; with `session.disconnected`, `livestream.error` and `hls.error`.
     public var error: ErrorResource?
 
-    /// Makes an event; what does not belong to its type is nil.
+    /// Makes an event; most of what belongs to its type is set afterwards.
     public init(
         type: String,
         roomSID: String,
         rev: UInt64,
         ts: Timestamp,
-        room: RoomResource? = nil,
         participants: [ParticipantResource]? = nil,
-        layout: LayoutResource? = nil,
         tiles: [TileResource]? = nil,
-        participant: ParticipantResource? = nil,
-        track: TrackResource? = nil,
-        reason: String? = nil,
-        previousMode: String? = nil,
-        livestream: LivestreamResource? = nil,
-        output: OutputResource? = nil,
-        error: ErrorResource? = nil
+        participant: ParticipantResource? = nil
     ) {
         self.type = type
         self.roomSID = roomSID
         self.rev = rev
         self.ts = ts
-        self.room = room
         self.participants = participants
-        self.layout = layout
         self.tiles = tiles
         self.participant = participant
-        self.track = track
-        self.reason = reason
-        self.previousMode = previousMode
-        self.livestream = livestream
-        self.output = output
-        self.error = error
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -73,14 +81,26 @@ public struct EventResource: Codable, Sendable, Hashable {
         case ts
         case room
         case participants
+        case invitations
         case layout
         case tiles
         case participant
         case track
         case reason
+        case code
         case previousMode = "previous_mode"
+        case sid
+        case previousSID = "previous_sid"
+        case participantSID = "participant_sid"
+        case pin
         case livestream
         case output
+        case hls
+        case warning
+        case counts
+        case viewership
+        case invitation
+        case identities
         case error
     }
 }

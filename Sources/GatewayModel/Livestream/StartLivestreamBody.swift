@@ -14,6 +14,12 @@ public struct StartLivestreamBody: Codable, Sendable, Hashable {
     public var videoBitrate: Int?
     /// Must be what the room's program has.
     public var audioBitrate: Int?
+    /// Seconds after which it stops by itself; 10 800 when left out.
+    public var maxDuration: Int?
+    /// Seconds of nothing to hear or see after which it stops by itself; 300 when left out.
+    public var minIdleTimeout: Int?
+    /// Changes the room's layout at once.
+    public var layout: LayoutBody?
 
     /// Makes a body; what is left out is nil.
     public init(
@@ -23,7 +29,10 @@ public struct StartLivestreamBody: Codable, Sendable, Hashable {
         width: Int? = nil,
         height: Int? = nil,
         videoBitrate: Int? = nil,
-        audioBitrate: Int? = nil
+        audioBitrate: Int? = nil,
+        maxDuration: Int? = nil,
+        minIdleTimeout: Int? = nil,
+        layout: LayoutBody? = nil
     ) {
         self.outputs = outputs
         self.quality = quality
@@ -32,6 +41,9 @@ public struct StartLivestreamBody: Codable, Sendable, Hashable {
         self.height = height
         self.videoBitrate = videoBitrate
         self.audioBitrate = audioBitrate
+        self.maxDuration = maxDuration
+        self.minIdleTimeout = minIdleTimeout
+        self.layout = layout
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -42,5 +54,8 @@ public struct StartLivestreamBody: Codable, Sendable, Hashable {
         case height
         case videoBitrate = "video_bitrate"
         case audioBitrate = "audio_bitrate"
+        case maxDuration = "max_duration"
+        case minIdleTimeout = "min_idle_timeout"
+        case layout
     }
 }

@@ -1,4 +1,4 @@
-/// The answer to a join.
+/// The answer to a join, and to a return.
 public struct JoinAnswer: Codable, Sendable, Hashable {
     /// The one who joined.
     public var participant: ParticipantResource
@@ -12,10 +12,20 @@ public struct JoinAnswer: Codable, Sendable, Hashable {
     public var tiles: [TileResource]
     /// How to publish; null unless a host.
     @ExplicitNull public var ingest: IngestResource?
+    /// What the client begins with: its wishes, and the gateway's defaults for the rest.
+    public var callSettings: CallSettingsResource
+    /// What a host may send at most; null unless a host.
+    @ExplicitNull public var connectOptions: ConnectOptionsResource?
     /// Where to watch.
     public var playback: PlaybackResource
     /// Where to follow the room.
     public var eventsURL: String
+    /// Seconds between two signs of life.
+    public var heartbeatInterval: Int
+    /// Seconds after which a lost session is given up.
+    public var sessionTimeout: Int
+    /// Seconds within which a return needs no new join.
+    public var fastReconnectDeadline: Int
 
     /// Makes an answer.
     public init(
@@ -25,8 +35,13 @@ public struct JoinAnswer: Codable, Sendable, Hashable {
         participants: [ParticipantResource],
         tiles: [TileResource],
         ingest: IngestResource?,
+        callSettings: CallSettingsResource,
+        connectOptions: ConnectOptionsResource?,
         playback: PlaybackResource,
-        eventsURL: String
+        eventsURL: String,
+        heartbeatInterval: Int,
+        sessionTimeout: Int,
+        fastReconnectDeadline: Int
     ) {
         self.participant = participant
         self.sessionID = sessionID
@@ -34,8 +49,13 @@ public struct JoinAnswer: Codable, Sendable, Hashable {
         self.participants = participants
         self.tiles = tiles
         self.ingest = ingest
+        self.callSettings = callSettings
+        self.connectOptions = connectOptions
         self.playback = playback
         self.eventsURL = eventsURL
+        self.heartbeatInterval = heartbeatInterval
+        self.sessionTimeout = sessionTimeout
+        self.fastReconnectDeadline = fastReconnectDeadline
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -45,7 +65,12 @@ public struct JoinAnswer: Codable, Sendable, Hashable {
         case participants
         case tiles
         case ingest
+        case callSettings = "call_settings"
+        case connectOptions = "connect_options"
         case playback
         case eventsURL = "events_url"
+        case heartbeatInterval = "heartbeat_interval"
+        case sessionTimeout = "session_timeout"
+        case fastReconnectDeadline = "fast_reconnect_deadline"
     }
 }

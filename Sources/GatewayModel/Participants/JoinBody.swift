@@ -6,17 +6,41 @@ public struct JoinBody: Codable, Sendable, Hashable {
     public var displayName: String?
     /// `SEND_AND_RECV`, `RECV_ONLY` or `SIGNALLING_ONLY`; the token's mode when left out.
     public var mode: String?
+    /// Anything the clients want to know of each other, up to 4 KiB.
+    public var metadata: [String: AnyJSON]?
+    /// What the client is about to send and play.
+    public var callSettings: CallSettingsBody?
+    /// What the client would send at most.
+    public var connectOptions: ConnectOptionsBody?
+    /// The accepted invitation that allows the mode.
+    public var invitationSID: String?
 
     /// Makes a body; what is left out is nil.
-    public init(identity: String? = nil, displayName: String? = nil, mode: String? = nil) {
+    public init(
+        identity: String? = nil,
+        displayName: String? = nil,
+        mode: String? = nil,
+        metadata: [String: AnyJSON]? = nil,
+        callSettings: CallSettingsBody? = nil,
+        connectOptions: ConnectOptionsBody? = nil,
+        invitationSID: String? = nil
+    ) {
         self.identity = identity
         self.displayName = displayName
         self.mode = mode
+        self.metadata = metadata
+        self.callSettings = callSettings
+        self.connectOptions = connectOptions
+        self.invitationSID = invitationSID
     }
 
     private enum CodingKeys: String, CodingKey {
         case identity
         case displayName = "display_name"
         case mode
+        case metadata
+        case callSettings = "call_settings"
+        case connectOptions = "connect_options"
+        case invitationSID = "invitation_sid"
     }
 }

@@ -16,16 +16,26 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     public var isCameraOn: Bool
     /// The screen is seen.
     public var isScreenSharing: Bool
+    /// The voice is loud enough to be speech.
+    public var isSpeaking: Bool
+    /// The one who has the word.
+    public var isDominantSpeaker: Bool
+    /// dBFS, -127 for silence; null without a microphone.
+    @ExplicitNull public var audioLevel: Double?
+    /// Held on stage; null unless pinned.
+    @ExplicitNull public var pin: PinResource?
     /// The tile's index; null without a tile.
     @ExplicitNull public var position: Int?
     /// In the order mic, camera, screen.
     public var tracks: [TrackResource]
+    /// What the clients want to know of each other.
+    public var metadata: [String: AnyJSON]
     /// When the participant joined.
     public var joinedAt: Timestamp
     /// Counts the changes of the participant.
     public var revision: UInt64
 
-    /// Makes a participant.
+    /// Makes a participant; silent, not pinned and without metadata unless said.
     public init(
         sid: String,
         identity: String,
@@ -35,8 +45,13 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         isMicOn: Bool,
         isCameraOn: Bool,
         isScreenSharing: Bool,
+        isSpeaking: Bool = false,
+        isDominantSpeaker: Bool = false,
+        audioLevel: Double? = nil,
+        pin: PinResource? = nil,
         position: Int?,
         tracks: [TrackResource],
+        metadata: [String: AnyJSON] = [:],
         joinedAt: Timestamp,
         revision: UInt64
     ) {
@@ -48,8 +63,13 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         self.isMicOn = isMicOn
         self.isCameraOn = isCameraOn
         self.isScreenSharing = isScreenSharing
+        self.isSpeaking = isSpeaking
+        self.isDominantSpeaker = isDominantSpeaker
+        self.audioLevel = audioLevel
+        self.pin = pin
         self.position = position
         self.tracks = tracks
+        self.metadata = metadata
         self.joinedAt = joinedAt
         self.revision = revision
     }
@@ -63,8 +83,13 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         case isMicOn = "is_mic_on"
         case isCameraOn = "is_camera_on"
         case isScreenSharing = "is_screen_sharing"
+        case isSpeaking = "is_speaking"
+        case isDominantSpeaker = "is_dominant_speaker"
+        case audioLevel = "audio_level"
+        case pin
         case position
         case tracks
+        case metadata
         case joinedAt = "joined_at"
         case revision
     }

@@ -10,10 +10,14 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var emptyRoomTimeout: Int?
     /// Seconds a room that nobody joined stays; 300 when left out.
     public var unusedRoomTimeout: Int?
+    /// The program is made, but withheld from the audience until the room goes live.
+    public var backstage: Bool?
     /// The arrangement of the tiles; a grid when left out.
-    public var layout: LayoutSettingsResource?
+    public var layout: LayoutBody?
     /// The program's size and rates; 720p30 when left out.
     public var program: ProgramResource?
+    /// What begins by itself when the program begins.
+    public var autoStart: AutoStartBody?
 
     /// Makes a body; what is left out is nil.
     public init(
@@ -22,16 +26,20 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         maxHosts: Int? = nil,
         emptyRoomTimeout: Int? = nil,
         unusedRoomTimeout: Int? = nil,
-        layout: LayoutSettingsResource? = nil,
-        program: ProgramResource? = nil
+        backstage: Bool? = nil,
+        layout: LayoutBody? = nil,
+        program: ProgramResource? = nil,
+        autoStart: AutoStartBody? = nil
     ) {
         self.uniqueName = uniqueName
         self.maxParticipants = maxParticipants
         self.maxHosts = maxHosts
         self.emptyRoomTimeout = emptyRoomTimeout
         self.unusedRoomTimeout = unusedRoomTimeout
+        self.backstage = backstage
         self.layout = layout
         self.program = program
+        self.autoStart = autoStart
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -40,7 +48,9 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         case maxHosts = "max_hosts"
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
+        case backstage
         case layout
         case program
+        case autoStart = "auto_start"
     }
 }

@@ -6,6 +6,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var uniqueName: String
     /// `in-progress` or `completed`.
     public var status: String
+    /// The program is withheld from the audience.
+    public var backstage: Bool
     /// Signalled participants at most.
     public var maxParticipants: Int
     /// Hosts at most.
@@ -16,8 +18,12 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var unusedRoomTimeout: Int
     /// How many are there.
     public var counts: CountsResource
+    /// Who speaks; null while nobody does.
+    @ExplicitNull public var dominantSpeakerSID: String?
     /// The arrangement of the tiles.
     public var layout: LayoutSettingsResource
+    /// How the program leaves.
+    public var egress: EgressResource
     /// The program's size and rates.
     public var program: ProgramResource
     /// Where to watch.
@@ -38,12 +44,15 @@ public struct RoomResource: Codable, Sendable, Hashable {
         sid: String,
         uniqueName: String,
         status: String,
+        backstage: Bool,
         maxParticipants: Int,
         maxHosts: Int,
         emptyRoomTimeout: Int,
         unusedRoomTimeout: Int,
         counts: CountsResource,
+        dominantSpeakerSID: String?,
         layout: LayoutSettingsResource,
+        egress: EgressResource,
         program: ProgramResource,
         playback: PlaybackResource,
         revision: UInt64,
@@ -55,12 +64,15 @@ public struct RoomResource: Codable, Sendable, Hashable {
         self.sid = sid
         self.uniqueName = uniqueName
         self.status = status
+        self.backstage = backstage
         self.maxParticipants = maxParticipants
         self.maxHosts = maxHosts
         self.emptyRoomTimeout = emptyRoomTimeout
         self.unusedRoomTimeout = unusedRoomTimeout
         self.counts = counts
+        self.dominantSpeakerSID = dominantSpeakerSID
         self.layout = layout
+        self.egress = egress
         self.program = program
         self.playback = playback
         self.revision = revision
@@ -74,12 +86,15 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case sid
         case uniqueName = "unique_name"
         case status
+        case backstage
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
         case counts
+        case dominantSpeakerSID = "dominant_speaker_sid"
         case layout
+        case egress
         case program
         case playback
         case revision

@@ -1,0 +1,66 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import Stage
+
+/// One line for every command: who, what, and what came of it; never a body, a query, a key or a token.
+struct AuditLog: Sendable {
+    let logger: Logger
+
+    /// Longest part of a path that is written out.
+    private static let longestName = 64
+
+    func record(_ request: Request, _ context: BasicRequestContext, by claims: AccessClaims?, outcome: Outcome) {
+        var metadata: Logger.Metadata = [
+            "action": "\(request.method.rawValue) \(context.endpointPath ?? "-")",
+            "who": .string(claims.map { Self.safe($0.identity) } ?? "-"),
+            "role": .string(claims?.role.rawValue ?? "-"),
+        ]
+        for name in ["room", "participant", "track", "output", "invitation"] {
+            if let value = context.parameters.get(name) { metadata["\(name)"] = .string(Self.safe(value)) }
+        }
+        if let id = claims?.tokenID { metadata["token_id"] = .string(Self.safe(id)) }
+        switch outcome {
+        case .done(let status):
+            metadata["outcome"] = "\(status)"
+            logger.info("command done", metadata: metadata)
+        case .refused(let error):
+            metadata["outcome"] = "\(error.status)"
+            metadata["code"] = "\(error.code)"
+            logger.notice("command refused", metadata: metadata)
+        case .failed(let error):
+            metadata["outcome"] = "500"
+            // The error's text may hold what a client sent; its type is enough to find it.
+            metadata["error"] = "\(type(of: error))"
+            logger.error("command failed", metadata: metadata)
+        }
+    }
+
+    /// A change was answered although it could not be kept for a restart.
+    func notKept(_ room: some NamedRoom, _ error: any Error) {
+        logger.error("room not kept", metadata: ["room": "\(room.sid)", "error": "\(type(of: error))"])
+    }
+
+    enum Outcome {
+        case done(Int)
+        case refused(StageError)
+        case failed(any Error)
+    }
+
+    /// Names and ids as they are; anything else, which may be a secret in the wrong place, only by its length.
+    private static func safe(_ text: String) -> String {
+        let isName = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default:
+                false
+            }
+        }
+        guard isName, text.utf8.count <= longestName, !text.hasPrefix("sk_") else {
+            return "(\(text.utf8.count) bytes)"
+        }
+        return text
+    }
+}

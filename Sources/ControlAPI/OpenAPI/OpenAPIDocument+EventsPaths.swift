@@ -1,0 +1,187 @@
+extension OpenAPIDocument {
+    /// The addresses of events.
+    static let eventsPaths = """
+          /v1/rooms/{room}/invitations:
+            post:
+              operationId: invite
+              summary: Calls somebody on stage.
+              description: For hosts, operators, and tokens with can_admin participants.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              requestBody:
+                required: true
+                content:
+                  application/json:
+                    schema:
+                      $ref: '#/components/schemas/CreateInvitationBody'
+              responses:
+                '201':
+                  description: It rings.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/InvitationResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/invitations/{invitation}:
+            get:
+              operationId: readInvitation
+              summary: Reads an invitation.
+              description: For those it concerns, and operators.
+              parameters:
+                - $ref: '#/components/parameters/Invitation'
+              responses:
+                '200':
+                  description: The invitation.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/InvitationResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/invitations/{invitation}/accept:
+            post:
+              operationId: acceptInvitation
+              summary: Accepts; allows the invited mode once, for two minutes.
+              parameters:
+                - $ref: '#/components/parameters/Invitation'
+              responses:
+                '200':
+                  description: The invitation.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/InvitationResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/invitations/{invitation}/reject:
+            post:
+              operationId: rejectInvitation
+              summary: Declines.
+              parameters:
+                - $ref: '#/components/parameters/Invitation'
+              responses:
+                '200':
+                  description: The invitation.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/InvitationResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/invitations/{invitation}/cancel:
+            post:
+              operationId: cancelInvitation
+              summary: Calls it back from all who have not answered.
+              description: For who made it, and operators.
+              parameters:
+                - $ref: '#/components/parameters/Invitation'
+              responses:
+                '200':
+                  description: The invitation.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/InvitationResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/events:
+            get:
+              operationId: followRoom
+              summary: Follows a room by server-sent events.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/OfParticipant'
+                - $ref: '#/components/parameters/OfSession'
+                - $ref: '#/components/parameters/LastEventID'
+                - $ref: '#/components/parameters/LastEventIDQuery'
+                - $ref: '#/components/parameters/AccessToken'
+              responses:
+                '200':
+                  description: A snapshot or what was missed, then what happens.
+                  content:
+                    text/event-stream:
+                      schema:
+                        $ref: '#/components/schemas/EventResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/events:
+            get:
+              operationId: followUser
+              summary: Follows the invitations of an identity by server-sent events.
+              parameters:
+                - $ref: '#/components/parameters/Identity'
+                - $ref: '#/components/parameters/AccessToken'
+              responses:
+                '200':
+                  description: What rings, then what happens.
+                  content:
+                    text/event-stream:
+                      schema:
+                        $ref: '#/components/schemas/EventResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/openapi.yaml:
+            get:
+              operationId: describe
+              summary: This description.
+              security: []
+              responses:
+                '200':
+                  description: OpenAPI 3.1.
+                  content:
+                    application/yaml:
+                      schema:
+                        type: string
+          /docs/errors/{code}:
+            get:
+              operationId: explainError
+              summary: Explains a code.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Code'
+              responses:
+                '200':
+                  description: What it means and what to do.
+                  content:
+                    text/plain:
+                      schema:
+                        type: string
+                '404':
+                  description: No such code.
+                  content:
+                    text/plain:
+                      schema:
+                        $ref: '#/components/schemas/ErrorAnswer'
+          /livez:
+            get:
+              operationId: isAlive
+              summary: Answers while the gateway runs.
+              security: []
+              responses:
+                '200':
+                  description: It does.
+                  content:
+                    text/plain:
+                      schema:
+                        type: string
+          /readyz:
+            get:
+              operationId: isReady
+              summary: Answers whether new work is welcome.
+              security: []
+              responses:
+                '200':
+                  description: It is.
+                  content:
+                    text/plain:
+                      schema:
+                        type: string
+                '503':
+                  description: It is not.
+                  content:
+                    text/plain:
+                      schema:
+                        type: string
+        """
+}

@@ -1,0 +1,261 @@
+extension OpenAPIDocument {
+    /// The words of events.
+    static let eventsSchemas = """
+            CreateInvitationBody:
+              description: 'The body of POST /v1/rooms/{room}/invitations.'
+              type: object
+              required:
+                - identities
+              properties:
+                identities:
+                  type: array
+                  items: { type: string }
+                  description: 'Who is called; at least one.'
+                mode:
+                  type: string
+                  description: 'What accepting allows; SEND_AND_RECV when left out.'
+                timeout:
+                  type: integer
+                  description: 'Seconds it rings, 5 to 300; 30 when left out.'
+            ErrorAnswer:
+              description: 'The body of every refusal.'
+              type: object
+              required:
+                - error
+              properties:
+                error:
+                  $ref: '#/components/schemas/ErrorResource'
+            ErrorResource:
+              description: 'A refusal; clients match on code and never on message.'
+              type: object
+              required:
+                - code
+                - name
+                - message
+                - cause
+                - solution
+                - status
+                - retryable
+                - retry_after
+                - more_info
+              properties:
+                code:
+                  type: integer
+                  description: 'The stable number.'
+                name:
+                  type: string
+                  description: 'The stable name.'
+                message:
+                  type: string
+                  description: 'What happened, for people.'
+                cause:
+                  type: string
+                  description: 'Why, for people.'
+                solution:
+                  type: string
+                  description: 'What to do, for people.'
+                status:
+                  type: integer
+                  description: 'The HTTP status.'
+                retryable:
+                  type: boolean
+                  description: 'The same request may succeed later.'
+                retry_after:
+                  type: [integer, "null"]
+                  description: 'Seconds to wait; null where waiting does not help.'
+                more_info:
+                  type: string
+                  description: 'Where the code is explained.'
+            EventResource:
+              description: >-
+                The data of one server-sent event; which of the optional fields are there follows
+                from type.
+              type: object
+              required:
+                - type
+                - room_sid
+                - rev
+                - ts
+              properties:
+                type:
+                  type: string
+                  description: 'Such as layout.changed; also the event''s name.'
+                room_sid:
+                  type: string
+                  description: 'The room; empty with the heartbeat of a stream that belongs to no room.'
+                rev:
+                  type: integer
+                  format: int64
+                  description: 'The room''s revision; events up to the last known one are to be ignored.'
+                ts:
+                  type: string
+                  format: date-time
+                  description: 'When it happened.'
+                room:
+                  $ref: '#/components/schemas/RoomResource'
+                participants:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/ParticipantResource'
+                  description: 'Everybody in the room, in join order; with room.snapshot.'
+                invitations:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/InvitationResource'
+                  description: 'What rings for the reader; with the first event of a user''s stream.'
+                layout:
+                  $ref: '#/components/schemas/LayoutResource'
+                tiles:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/TileResource'
+                  description: 'The layout''s tiles once more, for those who want nothing else.'
+                participant:
+                  $ref: '#/components/schemas/ParticipantResource'
+                track:
+                  $ref: '#/components/schemas/TrackResource'
+                reason:
+                  type: string
+                  description: >-
+                    Why; with participant.left, participant.reconnecting, track.unpublished and
+                    dominant_speaker.changed.
+                code:
+                  type: integer
+                  description: >-
+                    The number of the reason; with participant.reconnecting: 53001 for
+                    signalling, 53405 for media.
+                previous_mode:
+                  type: string
+                  description: 'The mode before; with participant.mode_changed.'
+                sid:
+                  type: [string, "null"]
+                  description: 'Who has the word, null for nobody; with dominant_speaker.changed.'
+                previous_sid:
+                  type: [string, "null"]
+                  description: 'Who had it before; with dominant_speaker.changed.'
+                participant_sid:
+                  type: string
+                  description: 'Whose pin; with pin.changed.'
+                pin:
+                  anyOf:
+                    - $ref: '#/components/schemas/PinResource'
+                    - type: "null"
+                  description: 'The pin, null when it is gone; with pin.changed.'
+                livestream:
+                  $ref: '#/components/schemas/LivestreamResource'
+                output:
+                  $ref: '#/components/schemas/OutputResource'
+                hls:
+                  $ref: '#/components/schemas/HLSResource'
+                warning:
+                  $ref: '#/components/schemas/WarningResource'
+                counts:
+                  $ref: '#/components/schemas/CountsResource'
+                viewership:
+                  $ref: '#/components/schemas/ViewershipResource'
+                invitation:
+                  $ref: '#/components/schemas/InvitationResource'
+                identities:
+                  type: array
+                  items: { type: string }
+                  description: 'Whom it happened to; with invitation.*.'
+                error:
+                  $ref: '#/components/schemas/ErrorResource'
+            InvitationResource:
+              description: 'A call to come into a room, or on stage.'
+              type: object
+              required:
+                - sid
+                - room_sid
+                - room
+                - inviter
+                - mode
+                - state
+                - invitees
+                - created_at
+                - expires_at
+              properties:
+                sid:
+                  type: string
+                  description: 'IN….'
+                room_sid:
+                  type: string
+                  description: 'The room''s sid.'
+                room:
+                  type: string
+                  description: 'The room''s unique name.'
+                inviter:
+                  type: string
+                  description: 'The identity of who calls.'
+                mode:
+                  type: string
+                  description: 'What an acceptance allows.'
+                state:
+                  type: string
+                  description: >-
+                    ringing, accepted, rejected, cancelled or missed; one acceptance is enough
+                    for accepted.
+                invitees:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/InviteeResource'
+                  description: 'Those it was sent to, in the order they were named.'
+                created_at:
+                  type: string
+                  format: date-time
+                  description: 'When it was made.'
+                expires_at:
+                  type: string
+                  format: date-time
+                  description: 'When the ringing ends.'
+            InviteeResource:
+              description: 'One of those an invitation was sent to.'
+              type: object
+              required:
+                - identity
+                - state
+                - changed_at
+              properties:
+                identity:
+                  type: string
+                  description: 'Who.'
+                state:
+                  type: string
+                  description: 'ringing, accepted, rejected, cancelled or missed.'
+                changed_at:
+                  type: [string, "null"]
+                  format: date-time
+                  description: 'When it came to that; null while ringing.'
+            MixerReportBody:
+              description: >-
+                The body of POST /v1/rooms/{room}/mixer/report: what the room's mixer hears and
+                sees.
+              type: object
+              required:
+                - participants
+              properties:
+                participants:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/MixerReportEntry'
+                  description: 'Each host of the mix.'
+            MixerReportEntry:
+              description: 'One host as the mixer hears and sees it.'
+              type: object
+              required:
+                - sid
+                - audio_level
+                - subscribed
+              properties:
+                sid:
+                  type: string
+                  description: 'The participant.'
+                audio_level:
+                  type: [number, "null"]
+                  description: 'dBFS, -127 for silence; null without a microphone.'
+                subscribed:
+                  type: array
+                  items: { type: string }
+                  description: 'The tracks whose media can be decoded: mic, camera, screen.'
+        """
+}

@@ -1,0 +1,146 @@
+extension OpenAPIDocument {
+    /// Tokens, refusals and parameters.
+    static let parameters = """
+        components:
+          securitySchemes:
+            bearer:
+              type: http
+              scheme: bearer
+              bearerFormat: JWT
+              description: >-
+                HS256. The claim footlight holds role, room, mode, allowed_modes, can_admin and pub.sources;
+                what a token does not name it does not grant.
+          responses:
+            Refusal:
+              description: A refusal.
+              content:
+                application/json:
+                  schema:
+                    $ref: '#/components/schemas/ErrorAnswer'
+          parameters:
+            Room:
+              name: room
+              in: path
+              required: true
+              description: 'The room''s unique name or sid.'
+              schema:
+                type: string
+            Participant:
+              name: participant
+              in: path
+              required: true
+              description: 'The participant''s sid or identity.'
+              schema:
+                type: string
+            Output:
+              name: output
+              in: path
+              required: true
+              description: 'The name of the output.'
+              schema:
+                type: string
+            Invitation:
+              name: invitation
+              in: path
+              required: true
+              description: 'The sid of the invitation.'
+              schema:
+                type: string
+            Code:
+              name: code
+              in: path
+              required: true
+              description: 'The code of a refusal.'
+              schema:
+                type: string
+            Track:
+              name: track
+              in: path
+              required: true
+              description: 'Which of the three.'
+              schema:
+                type: string
+                enum: [mic, camera, screen]
+            RoomStatus:
+              name: status
+              in: query
+              description: 'Only rooms of this status.'
+              schema:
+                type: string
+                enum: [in-progress, completed]
+            ParticipantStatus:
+              name: status
+              in: query
+              description: 'Only participants of this status.'
+              schema:
+                type: string
+                enum: [connecting, connected, reconnecting, disconnected]
+            Mode:
+              name: mode
+              in: query
+              description: 'Only participants in this mode.'
+              schema:
+                type: string
+                enum: [SEND_AND_RECV, RECV_ONLY, SIGNALLING_ONLY]
+            PageSize:
+              name: page_size
+              in: query
+              description: 'Entries on a page.'
+              schema:
+                type: integer
+                minimum: 1
+                maximum: 100
+                default: 50
+            PageToken:
+              name: page_token
+              in: query
+              description: 'The next_page_token of the page before.'
+              schema:
+                type: string
+            LeaveReason:
+              name: reason
+              in: query
+              description: 'Why; left for oneself and removed for others when left out.'
+              schema:
+                type: string
+                enum: [left, removed]
+            OfParticipant:
+              name: participant
+              in: query
+              description: 'Whose session the stream belongs to.'
+              schema:
+                type: string
+            OfSession:
+              name: session_id
+              in: query
+              description: 'From the join; the stream opens the session, and its end closes it.'
+              schema:
+                type: string
+            Identity:
+              name: identity
+              in: query
+              required: true
+              description: 'Whose invitations; ''me'' for the token''s own.'
+              schema:
+                type: string
+            LastEventID:
+              name: Last-Event-ID
+              in: header
+              description: 'The latest revision known; what came after it is replayed.'
+              schema:
+                type: string
+            LastEventIDQuery:
+              name: last_event_id
+              in: query
+              description: 'As Last-Event-ID.'
+              schema:
+                type: string
+            AccessToken:
+              name: access_token
+              in: query
+              description: 'A participant''s token, for clients that cannot send headers.'
+              schema:
+                type: string
+          schemas:
+        """
+}

@@ -1,0 +1,439 @@
+extension OpenAPIDocument {
+    /// The words of participants.
+    static let participantsSchemas = """
+            CallSettingsBody:
+              description: 'What a client is about to send and play.'
+              type: object
+              properties:
+                audio_on:
+                  type: boolean
+                  description: 'The microphone is on.'
+                video_on:
+                  type: boolean
+                  description: 'The camera is on.'
+                speaker_on:
+                  type: boolean
+                  description: 'Sound comes from the loudspeaker.'
+                audio_output_on:
+                  type: boolean
+                  description: 'Sound is played.'
+                camera_position:
+                  type: string
+                  description: 'front or back.'
+            CallSettingsResource:
+              description: 'What a client begins with.'
+              type: object
+              required:
+                - audio_on
+                - video_on
+                - speaker_on
+                - audio_output_on
+                - camera_position
+              properties:
+                audio_on:
+                  type: boolean
+                  description: 'The microphone is to be published.'
+                video_on:
+                  type: boolean
+                  description: 'The camera is to be published.'
+                speaker_on:
+                  type: boolean
+                  description: 'Sound comes from the loudspeaker.'
+                audio_output_on:
+                  type: boolean
+                  description: 'Sound is played.'
+                camera_position:
+                  type: string
+                  description: 'front or back.'
+            ConnectOptionsBody:
+              description: 'What a client would send at most.'
+              type: object
+              properties:
+                max_bitrate:
+                  type: integer
+                  description: 'Kilobits a second of picture and sound together, 100 or more.'
+                width:
+                  type: integer
+                  description: 'Pixels, even.'
+                height:
+                  type: integer
+                  description: 'Pixels, even.'
+            ConnectOptionsResource:
+              description: 'What a host may send at most.'
+              type: object
+              required:
+                - max_bitrate
+                - width
+                - height
+              properties:
+                max_bitrate:
+                  type: integer
+                  description: 'Kilobits a second of picture and sound together.'
+                width:
+                  type: integer
+                  description: 'Pixels.'
+                height:
+                  type: integer
+                  description: 'Pixels.'
+            HeartbeatBody:
+              description: 'The body of POST /v1/rooms/{room}/participants/{participant}/heartbeat.'
+              type: object
+              required:
+                - session_id
+              properties:
+                session_id:
+                  type: string
+                  description: 'From the join.'
+                audio_level:
+                  type: number
+                  description: 'dBFS as the client measures it; a hint, the mixer measures too.'
+            IngestResource:
+              description: 'Where and how a host publishes.'
+              type: object
+              required:
+                - rtmp
+              properties:
+                rtmp:
+                  $ref: '#/components/schemas/RTMPIngestResource'
+            JoinAnswer:
+              description: 'The answer to a join, and to a return.'
+              type: object
+              required:
+                - participant
+                - session_id
+                - room
+                - participants
+                - tiles
+                - ingest
+                - call_settings
+                - connect_options
+                - playback
+                - events_url
+                - heartbeat_interval
+                - session_timeout
+                - fast_reconnect_deadline
+              properties:
+                participant:
+                  $ref: '#/components/schemas/ParticipantResource'
+                session_id:
+                  type: string
+                  description: 'Names this session of the participant.'
+                room:
+                  $ref: '#/components/schemas/RoomResource'
+                participants:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/ParticipantResource'
+                  description: 'Everybody in the room, in join order.'
+                tiles:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/TileResource'
+                  description: 'What is on air.'
+                ingest:
+                  anyOf:
+                    - $ref: '#/components/schemas/IngestResource'
+                    - type: "null"
+                  description: 'How to publish; null unless a host.'
+                call_settings:
+                  $ref: '#/components/schemas/CallSettingsResource'
+                connect_options:
+                  anyOf:
+                    - $ref: '#/components/schemas/ConnectOptionsResource'
+                    - type: "null"
+                  description: 'What a host may send at most; null unless a host.'
+                playback:
+                  $ref: '#/components/schemas/PlaybackResource'
+                events_url:
+                  type: string
+                  description: 'Where to follow the room.'
+                heartbeat_interval:
+                  type: integer
+                  description: 'Seconds between two signs of life.'
+                session_timeout:
+                  type: integer
+                  description: 'Seconds after which a lost session is given up.'
+                fast_reconnect_deadline:
+                  type: integer
+                  description: 'Seconds within which a return needs no new join.'
+            JoinBody:
+              description: 'The body of POST /v1/rooms/{room}/participants.'
+              type: object
+              properties:
+                identity:
+                  type: string
+                  description: 'Who joins, [A-Za-z0-9_-]{1,64}; the token''s identity when left out.'
+                display_name:
+                  type: string
+                  description: 'The name on the tile; the identity when left out.'
+                mode:
+                  type: string
+                  description: >-
+                    SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY; the token's mode when left out.
+                metadata:
+                  type: object
+                  additionalProperties: true
+                  description: 'Anything the clients want to know of each other, up to 4 KiB.'
+                call_settings:
+                  $ref: '#/components/schemas/CallSettingsBody'
+                  description: 'What the client is about to send and play.'
+                connect_options:
+                  $ref: '#/components/schemas/ConnectOptionsBody'
+                  description: 'What the client would send at most.'
+                invitation_sid:
+                  type: string
+                  description: 'The accepted invitation that allows the mode.'
+            ModeAnswer:
+              description: 'The answer to a change of mode.'
+              type: object
+              required:
+                - participant
+                - ingest
+              properties:
+                participant:
+                  $ref: '#/components/schemas/ParticipantResource'
+                ingest:
+                  anyOf:
+                    - $ref: '#/components/schemas/IngestResource'
+                    - type: "null"
+                  description: 'How to publish; null unless a new host.'
+            ModeBody:
+              description: 'The body of POST /v1/rooms/{room}/participants/{participant}/mode.'
+              type: object
+              required:
+                - mode
+              properties:
+                mode:
+                  type: string
+                  description: 'The mode to change to.'
+            ParticipantList:
+              description: 'The answer of GET /v1/rooms/{room}/participants.'
+              type: object
+              required:
+                - participants
+                - meta
+              properties:
+                participants:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/ParticipantResource'
+                  description: 'In join order.'
+                meta:
+                  $ref: '#/components/schemas/PageResource'
+            ParticipantResource:
+              description: 'A participant.'
+              type: object
+              required:
+                - sid
+                - identity
+                - display_name
+                - mode
+                - status
+                - is_mic_on
+                - is_camera_on
+                - is_screen_sharing
+                - is_speaking
+                - is_dominant_speaker
+                - audio_level
+                - pin
+                - position
+                - tracks
+                - metadata
+                - joined_at
+                - revision
+              properties:
+                sid:
+                  type: string
+                  description: 'PA….'
+                identity:
+                  type: string
+                  description: 'Who it is; unique in the room.'
+                display_name:
+                  type: string
+                  description: 'The name on the tile.'
+                mode:
+                  type: string
+                  description: 'SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY.'
+                status:
+                  type: string
+                  description: 'connecting, connected, reconnecting or disconnected.'
+                is_mic_on:
+                  type: boolean
+                  description: 'The microphone is heard.'
+                is_camera_on:
+                  type: boolean
+                  description: 'The camera is seen.'
+                is_screen_sharing:
+                  type: boolean
+                  description: 'The screen is seen.'
+                is_speaking:
+                  type: boolean
+                  description: 'The voice is loud enough to be speech.'
+                is_dominant_speaker:
+                  type: boolean
+                  description: 'The one who has the word.'
+                audio_level:
+                  type: [number, "null"]
+                  description: 'dBFS, -127 for silence; null without a microphone.'
+                pin:
+                  anyOf:
+                    - $ref: '#/components/schemas/PinResource'
+                    - type: "null"
+                  description: 'Held on stage; null unless pinned.'
+                position:
+                  type: [integer, "null"]
+                  description: 'The tile''s index; null without a tile.'
+                tracks:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/TrackResource'
+                  description: 'In the order mic, camera, screen.'
+                metadata:
+                  type: object
+                  additionalProperties: true
+                  description: 'What the clients want to know of each other.'
+                joined_at:
+                  type: string
+                  format: date-time
+                  description: 'When the participant joined.'
+                revision:
+                  type: integer
+                  format: int64
+                  description: 'Counts the changes of the participant.'
+            PinBody:
+              description: 'The body of PUT /v1/rooms/{room}/participants/{participant}/pin.'
+              type: object
+              properties:
+                pin_type:
+                  type: string
+                  description: 'SHARE_AND_CAM, CAM or SHARE; the first when left out.'
+            PinResource:
+              description: 'Holds a participant on stage.'
+              type: object
+              required:
+                - is_local
+                - pin_type
+                - pinned_at
+              properties:
+                is_local:
+                  type: boolean
+                  description: 'Set by the participant itself and not by who runs the show.'
+                pin_type:
+                  type: string
+                  description: 'SHARE_AND_CAM, CAM or SHARE.'
+                pinned_at:
+                  type: string
+                  format: date-time
+                  description: 'When it was set.'
+            PublishTrackBody:
+              description: 'The body of PUT /v1/rooms/{room}/participants/{participant}/tracks/{track}.'
+              type: object
+              properties:
+                kind:
+                  type: string
+                  description: 'audio or video; the track''s own when left out.'
+                enabled:
+                  type: boolean
+                  description: 'Not muted; true when left out.'
+            RTMPIngestResource:
+              description: 'Where and how a host publishes by RTMP.'
+              type: object
+              required:
+                - url
+                - stream_key
+                - screen_stream_key
+              properties:
+                url:
+                  type: string
+                  description: 'The server address for the encoder.'
+                stream_key:
+                  type: string
+                  description: 'The secret for camera and microphone; shown only here.'
+                screen_stream_key:
+                  type: string
+                  description: 'The secret for the screen; shown only here.'
+            ReconnectBody:
+              description: 'The body of POST /v1/rooms/{room}/participants/{participant}/reconnect.'
+              type: object
+              required:
+                - session_id
+              properties:
+                session_id:
+                  type: string
+                  description: 'From the join.'
+                last_event_id:
+                  type: [integer, string]
+                  description: 'The revision of the latest event that was read.'
+            TrackResource:
+              description: 'A track of a host.'
+              type: object
+              required:
+                - sid
+                - name
+                - kind
+                - published
+                - subscribed
+                - enabled
+                - media_state
+                - width
+                - height
+                - fps
+                - codec
+              properties:
+                sid:
+                  type: string
+                  description: 'MT….'
+                name:
+                  type: string
+                  description: 'mic, camera or screen.'
+                kind:
+                  type: string
+                  description: 'audio or video.'
+                published:
+                  type: boolean
+                  description: 'The host offers the track.'
+                subscribed:
+                  type: boolean
+                  description: 'Its media goes into the program.'
+                enabled:
+                  type: boolean
+                  description: 'Not muted.'
+                media_state:
+                  type: string
+                  description: 'blocked, off, receivable, loading, playable or interrupted.'
+                width:
+                  type: [integer, "null"]
+                  description: 'Pixels; null for sound and while unknown.'
+                height:
+                  type: [integer, "null"]
+                  description: 'Pixels; null for sound and while unknown.'
+                fps:
+                  type: [number, "null"]
+                  description: 'Pictures per second; null for sound and while unknown.'
+                codec:
+                  type: [string, "null"]
+                  description: 'Such as H.264; null while unknown.'
+            UpdateParticipantBody:
+              description: >-
+                The body of PATCH /v1/rooms/{room}/participants/{participant}; what is left out
+                stays as it is.
+              type: object
+              properties:
+                display_name:
+                  type: string
+                  description: 'The name on the tile.'
+                metadata:
+                  type: object
+                  additionalProperties: true
+                  description: 'Takes the place of the former one.'
+            UpdateTrackBody:
+              description: 'The body of PATCH /v1/rooms/{room}/participants/{participant}/tracks/{track}.'
+              type: object
+              required:
+                - enabled
+              properties:
+                enabled:
+                  type: boolean
+                  description: 'Not muted.'
+        """
+}

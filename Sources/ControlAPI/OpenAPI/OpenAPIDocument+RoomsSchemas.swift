@@ -1,0 +1,242 @@
+extension OpenAPIDocument {
+    /// The words of rooms.
+    static let roomsSchemas = """
+            AutoStartBody:
+              description: 'What a room begins by itself.'
+              type: object
+              properties:
+                livestream:
+                  $ref: '#/components/schemas/StartLivestreamBody'
+                  description: 'The outputs to push to.'
+                hls:
+                  $ref: '#/components/schemas/StartHLSBody'
+                  description: 'The playlist for the audience.'
+            CountsResource:
+              description: 'How many are in a room and watch it.'
+              type: object
+              required:
+                - hosts
+                - audience
+                - anonymous
+                - signalling_only
+                - participants
+              properties:
+                hosts:
+                  type: integer
+                  description: 'Participants that publish.'
+                audience:
+                  type: integer
+                  description: 'Signalled RECV_ONLY participants and anonymous players together.'
+                anonymous:
+                  type: integer
+                  description: 'Players that belong to no signalled participant.'
+                signalling_only:
+                  type: integer
+                  description: 'Participants that neither publish nor watch.'
+                participants:
+                  type: integer
+                  description: 'Signalled participants of every mode.'
+            CreateRoomBody:
+              description: 'The body of POST /v1/rooms.'
+              type: object
+              required:
+                - unique_name
+              properties:
+                unique_name:
+                  type: string
+                  description: 'The room''s name, [A-Za-z0-9_-]{1,64}.'
+                max_participants:
+                  type: integer
+                  description: 'Signalled participants, 1 to 10 000; 100 when left out.'
+                max_hosts:
+                  type: integer
+                  description: 'Hosts, 1 to 50; 12 when left out.'
+                empty_room_timeout:
+                  type: integer
+                  description: 'Seconds an empty room stays; 300 when left out.'
+                unused_room_timeout:
+                  type: integer
+                  description: 'Seconds a room that nobody joined stays; 300 when left out.'
+                backstage:
+                  type: boolean
+                  description: >-
+                    The program is made, but withheld from the audience until the room goes
+                    live.
+                layout:
+                  $ref: '#/components/schemas/LayoutBody'
+                  description: 'The arrangement of the tiles; a grid when left out.'
+                program:
+                  $ref: '#/components/schemas/ProgramResource'
+                auto_start:
+                  $ref: '#/components/schemas/AutoStartBody'
+                  description: 'What begins by itself when the program begins.'
+            PageResource:
+              description: 'Where a list goes on.'
+              type: object
+              required:
+                - page_size
+                - next_page_token
+              properties:
+                page_size:
+                  type: integer
+                  description: 'Entries on a page at most.'
+                next_page_token:
+                  type: [string, "null"]
+                  description: 'Names the next page; null on the last.'
+            PlaybackResource:
+              description: 'Where a room''s program is played from.'
+              type: object
+              required:
+                - hls_url
+                - rtmp_url
+                - flv_url
+                - viewer_token
+              properties:
+                hls_url:
+                  type: string
+                  description: 'HLS, a multivariant playlist.'
+                rtmp_url:
+                  type: string
+                  description: 'RTMP.'
+                flv_url:
+                  type: string
+                  description: 'HTTP-FLV.'
+                viewer_token:
+                  type: [string, "null"]
+                  description: 'A RECV_ONLY participant''s own session id, null for others.'
+            ProgramResource:
+              description: 'What a room''s program looks and sounds like.'
+              type: object
+              properties:
+                width:
+                  type: integer
+                  description: 'Canvas width in pixels, even, 160 to 1920.'
+                height:
+                  type: integer
+                  description: 'Canvas height in pixels, even, 90 to 1920.'
+                fps:
+                  type: [number, string]
+                  description: 'Pictures per second, 1 to 60: 30, 29.97, or "30000/1001".'
+                video_bitrate:
+                  type: integer
+                  description: 'Video kilobits per second, 10 to 10 000.'
+                audio_bitrate:
+                  type: integer
+                  description: 'Audio kilobits per second, 10 to 320.'
+                preset:
+                  type: string
+                  description: 'Encoder effort, ultrafast to medium.'
+                key_interval:
+                  type: integer
+                  description: 'Seconds between key pictures, 1 to 10.'
+                jitter_target:
+                  type: integer
+                  description: >-
+                    Milliseconds a host's media is held back to even out its arrival, 60 to
+                    2000.
+            RoomList:
+              description: 'The answer of GET /v1/rooms.'
+              type: object
+              required:
+                - rooms
+                - meta
+              properties:
+                rooms:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/RoomResource'
+                  description: 'By date of creation.'
+                meta:
+                  $ref: '#/components/schemas/PageResource'
+            RoomResource:
+              description: 'A room.'
+              type: object
+              required:
+                - sid
+                - unique_name
+                - status
+                - backstage
+                - max_participants
+                - max_hosts
+                - empty_room_timeout
+                - unused_room_timeout
+                - counts
+                - dominant_speaker_sid
+                - layout
+                - egress
+                - program
+                - playback
+                - revision
+                - date_created
+                - date_updated
+                - end_time
+                - links
+              properties:
+                sid:
+                  type: string
+                  description: 'RM….'
+                unique_name:
+                  type: string
+                  description: 'The name in addresses.'
+                status:
+                  type: string
+                  description: 'in-progress or completed.'
+                backstage:
+                  type: boolean
+                  description: 'The program is withheld from the audience.'
+                max_participants:
+                  type: integer
+                  description: 'Signalled participants at most.'
+                max_hosts:
+                  type: integer
+                  description: 'Hosts at most.'
+                empty_room_timeout:
+                  type: integer
+                  description: 'Seconds an empty room stays.'
+                unused_room_timeout:
+                  type: integer
+                  description: 'Seconds a room that nobody joined stays.'
+                counts:
+                  $ref: '#/components/schemas/CountsResource'
+                dominant_speaker_sid:
+                  type: [string, "null"]
+                  description: 'Who speaks; null while nobody does.'
+                layout:
+                  $ref: '#/components/schemas/LayoutSettingsResource'
+                egress:
+                  $ref: '#/components/schemas/EgressResource'
+                program:
+                  $ref: '#/components/schemas/ProgramResource'
+                playback:
+                  $ref: '#/components/schemas/PlaybackResource'
+                revision:
+                  type: integer
+                  format: int64
+                  description: 'The revision of the room''s latest event.'
+                date_created:
+                  type: string
+                  format: date-time
+                  description: 'When it was made.'
+                date_updated:
+                  type: string
+                  format: date-time
+                  description: 'When it last changed.'
+                end_time:
+                  type: [string, "null"]
+                  format: date-time
+                  description: 'When it ended; null while in progress.'
+                links:
+                  type: object
+                  additionalProperties: { type: string }
+                  description: 'Addresses of what belongs to the room, by name.'
+            UpdateRoomBody:
+              description: 'The body of POST /v1/rooms/{room}.'
+              type: object
+              required:
+                - status
+              properties:
+                status:
+                  type: string
+                  description: 'completed ends the room.'
+        """
+}

@@ -1,0 +1,11 @@
+/// The description of this API in OpenAPI 3.1, served at `/v1/openapi.yaml`.
+///
+/// It is written beside the routes and the model; a test compares it with both.
+enum OpenAPIDocument {
+    /// The whole document, YAML.
+    static let text = (paths + [parameters] + schemas).joined(separator: "\n") + "\n"
+
+    private static let paths = [head, roomsPaths, participantsPaths, egressPaths, eventsPaths]
+
+    private static let schemas = [roomsSchemas, layoutSchemas, participantsSchemas, egressSchemas, eventsSchemas]
+}

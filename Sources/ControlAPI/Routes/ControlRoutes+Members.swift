@@ -1,0 +1,123 @@
+import GatewayModel
+import HTTPTypes
+import Hummingbird
+import Stage
+
+/// Who is in a room: joining, leaving, and looking.
+extension ControlRoutes {
+    func addMembers(to api: APIRoutes) {
+        api.command(.post, "rooms/:room/participants") { call in
+            let body = try await call.request.decode(JoinBody.self)
+            let wish = try joinRequest(body, call)
+            try admit()
+            let result = try directory.join(room: call.path("room"), wish)
+            await keep(result.room)
+            return try Reply.json(answer(result, for: call), status: .created)
+        }
+
+        api.read("rooms/:room/participants") { call in
+            let room = try readableRoom(call)
+            let participants = try participants(of: directory.room(room.sid), wanted: call)
+            let page = try PageRequest(call.request).page(of: participants) {
+                PageRequest.Mark(at: $0.joinedAt, sid: $0.sid)
+            }
+            return try Reply.json(
+                ParticipantList(participants: page.entries.map { ParticipantResource($0) }, meta: page.meta)
+            )
+        }
+
+        api.read("rooms/:room/participants/:participant") { call in
+            let room = try readableRoom(call)
+            let participant = try directory.participant(call.path("participant"), in: room.sid)
+            return try Reply.json(ParticipantResource(participant))
+        }
+
+        api.command(.patch, "rooms/:room/participants/:participant") { call in
+            let room = try readableRoom(call)
+            let participant = try commandedParticipant(call, in: room)
+            if !call.claims.isSelf(participant, in: room) { try call.claims.require(.participants, in: room) }
+            let body = try await call.request.decode(UpdateParticipantBody.self)
+            let changed = try directory.describe(
+                room: room.sid,
+                participant: participant.sid,
+                displayName: body.displayName,
+                metadata: body.metadata.map { try MetadataText.text(of: $0) }
+            )
+            await keep(room)
+            return try Reply.json(ParticipantResource(changed))
+        }
+
+        api.command(.delete, "rooms/:room/participants/:participant") { call in
+            let room = try readableRoom(call)
+            let participant = try participant(call, in: room)
+            let isSelf = call.claims.isSelf(participant, in: room)
+            if !isSelf { try call.claims.require(.participants, in: room) }
+            let reason = try leaveReason(call, isSelf: isSelf)
+            try directory.leave(room: room.sid, participant: participant.sid, reason: reason)
+            await keep(room)
+            return Response(status: .noContent)
+        }
+    }
+
+    /// What a join asks for, as far as the token goes.
+    ///
+    /// - Throws: 20106 for another room, identity or mode than the token names.
+    private func joinRequest(_ body: JoinBody, _ call: Call) throws -> JoinRequest {
+        let claims = call.claims
+        // An operator joins others, so whom is to be said; anybody else joins as the one the token names.
+        let identity = body.identity ?? (claims.role == .operator ? "" : claims.identity)
+        let reference = call.path("room")
+        try claims.requireJoining(reference, sid: (try? directory.summary(of: reference))?.sid, as: identity)
+        guard let wanted = try body.mode.map({ try mode(named: $0) }) ?? claims.modes.first else {
+            throw StageError.malformed("mode is missing")
+        }
+        let isAllowed = claims.role == .operator || claims.modes.contains(wanted)
+        guard isAllowed || body.invitationSID != nil else { throw StageError.tokenGrantsInvalid }
+        var request = JoinRequest(
+            identity: identity,
+            displayName: body.displayName,
+            mode: wanted,
+            callSettings: try CallSettings(body, limit: claims.maximumBitrate),
+            sources: claims.publishable
+        )
+        if let metadata = body.metadata { request.metadata = try MetadataText.text(of: metadata) }
+        // An invitation that is not needed is not used up.
+        request.invitationSID = isAllowed ? nil : body.invitationSID
+        return request
+    }
+
+    /// What a client gets for joining, or for coming back.
+    func answer(_ result: JoinResult, for call: Call) -> JoinAnswer {
+        JoinAnswer(
+            result,
+            room: resource(of: result.room, for: call.request),
+            viewerToken: result.participant.mode == .receiveOnly
+                ? viewership.makeSession(room: result.room.name, identity: result.participant.identity) : nil,
+            addresses: addresses(for: call.request)
+        )
+    }
+
+    private func participants(of room: RoomView, wanted call: Call) throws(StageError) -> [ParticipantView] {
+        var participants = room.participants
+        if let name = call.query("mode") {
+            let mode = try mode(named: name)
+            participants.removeAll { $0.mode != mode }
+        }
+        if let name = call.query("status") {
+            guard let status = ParticipantStatus(rawValue: name) else {
+                throw .invalidParameter("status", "is not a status of participants")
+            }
+            participants.removeAll { $0.status != status }
+        }
+        return participants
+    }
+
+    private func leaveReason(_ call: Call, isSelf: Bool) throws(StageError) -> LeaveReason {
+        switch call.query("reason") {
+        case nil: isSelf ? .left : .removed
+        case LeaveReason.left.rawValue: .left
+        case LeaveReason.removed.rawValue where !isSelf: .removed
+        default: throw .invalidParameter("reason", "must be left or removed")
+        }
+    }
+}

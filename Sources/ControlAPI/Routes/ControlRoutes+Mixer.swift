@@ -1,0 +1,29 @@
+import GatewayModel
+import HTTPTypes
+import Hummingbird
+import Stage
+
+extension ControlRoutes {
+    func addMixer(to api: APIRoutes) {
+        // Up to ten times a second, so that it is not written down.
+        api.sign("rooms/:room/mixer/report") { call in
+            let room = try liveRoom(call)
+            try call.claims.requireMixing(room)
+            let body = try await call.request.decode(MixerReportBody.self)
+            try directory.report(room: room.sid, MixerReport(body))
+            return Response(status: .noContent)
+        }
+    }
+}
+
+extension MixerReport {
+    fileprivate init(_ body: MixerReportBody) throws(StageError) {
+        var entries: [Entry] = []
+        for entry in body.participants {
+            var subscribed: Set<TrackName> = []
+            for name in entry.subscribed { subscribed.insert(try TrackName(wireName: name)) }
+            entries.append(Entry(participantSID: entry.sid, audioLevel: entry.audioLevel, subscribed: subscribed))
+        }
+        self.init(entries: entries)
+    }
+}

@@ -1,0 +1,49 @@
+import GatewayModel
+import HTTPTypes
+import Hummingbird
+import Stage
+
+extension ControlRoutes {
+    func addModes(to api: APIRoutes) {
+        api.command(.post, "rooms/:room/participants/:participant/mode") { call in
+            let room = try readableRoom(call)
+            let participant = try commandedParticipant(call, in: room)
+            let body = try await call.request.decode(ModeBody.self)
+            let mode = try mode(named: body.mode)
+            let needsInvitation = try needsInvitation(call.claims, for: participant, in: room, to: mode)
+            let change = try directory.changeMode(
+                room: room.sid,
+                participant: participant.sid,
+                to: mode,
+                byInvitation: needsInvitation
+            )
+            await keep(room)
+            return try Reply.json(
+                ModeAnswer(
+                    participant: ParticipantResource(change.participant),
+                    ingest: IngestResource(change.credentials, addresses: addresses(for: call.request))
+                )
+            )
+        }
+    }
+
+    /// Whether a change of mode is allowed by nothing but an accepted invitation.
+    ///
+    /// A participant decides over its own mode as far as its token goes, and further with an invitation. Others may
+    /// only make it step down (V19).
+    ///
+    /// - Throws: 4065, or 20106 for a bearer who has no say over others.
+    private func needsInvitation(
+        _ claims: AccessClaims,
+        for participant: ParticipantView,
+        in room: RoomSummary,
+        to mode: ParticipantMode
+    ) throws(StageError) -> Bool {
+        if claims.isSelf(participant, in: room) {
+            return participant.mode != mode && !claims.modes.contains(mode)
+        }
+        try claims.require(.participants, in: room)
+        guard mode != .sendAndReceive || participant.mode == .sendAndReceive else { throw .changeModeFailed }
+        return false
+    }
+}
