@@ -1,0 +1,150 @@
+import Media
+import Stage
+import Testing
+
+@testable import Egress
+
+@Suite("What becomes of a livestream")
+struct LivestreamProgressTests {
+    private typealias Progress = LivestreamProgress
+    private let begin = MonotonicTime(nanoseconds: 0)
+
+    private func at(_ seconds: Double) -> MonotonicTime { begin.advanced(seconds: seconds) }
+
+    private func output(_ name: String, _ state: OutputStatus.State, _ error: String? = nil) -> OutputStatus {
+        OutputStatus(name: name, url: "rtmp://127.0.0.1/live", maskedStreamKey: "****", state: state, lastError: error)
+    }
+
+    private func look(
+        _ progress: inout Progress,
+        _ outputs: [OutputStatus],
+        at seconds: Double,
+        mutedSince: Double? = nil
+    ) -> [Progress.Finding] {
+        progress.look(
+            outputs: outputs,
+            mutedSince: mutedSince.map { at($0) },
+            now: at(seconds),
+            secondsSince1970: 1000 + seconds
+        )
+    }
+
+    private func started(_ limits: Progress.Limits = .init()) -> Progress {
+        var progress = Progress(now: begin, limits: limits)
+        _ = look(&progress, [output("a", .connected), output("b", .connected)], at: 0)
+        return progress
+    }
+
+    private func reasons(_ findings: [Progress.Finding]) -> [LivestreamWarning.Reason] {
+        findings.compactMap { if case .warn(let warning) = $0 { warning.reason } else { nil } }
+    }
+
+    @Test("V22 it is started when the first output is connected")
+    func start() {
+        var progress = Progress(now: begin)
+        #expect(look(&progress, [output("a", .connecting), output("b", .connecting)], at: 5) == [])
+        #expect(progress.state == .starting)
+        #expect(look(&progress, [output("a", .connecting), output("b", .connected)], at: 6) == [])
+        #expect(progress.state == .started)
+        #expect(progress.startedAt == 1006)
+    }
+
+    @Test("V22 not started within 30 s, it stops")
+    func late() {
+        var progress = Progress(now: begin)
+        #expect(look(&progress, [output("a", .connecting)], at: 29.9) == [])
+        #expect(look(&progress, [output("a", .connecting)], at: 30) == [.end(.notStarted)])
+        #expect(progress.state == .stopping)
+        #expect(progress.endReason == .notStarted)
+        #expect(look(&progress, [output("a", .connected)], at: 31) == [])
+        progress.ended()
+        #expect(progress.state == .stopped)
+    }
+
+    @Test("V22 refused by all, it stops at once")
+    func refused() {
+        var progress = Progress(now: begin)
+        let first = look(&progress, [output("a", .failed, "wrong key"), output("b", .connecting)], at: 1)
+        #expect(reasons(first) == [.outputFailed])
+        #expect(look(&progress, [output("a", .failed), output("b", .failed)], at: 2) == [.end(.notStarted)])
+    }
+
+    @Test("V22 started and then given up by all, it is lost")
+    func lost() {
+        var progress = started()
+        #expect(
+            reasons(look(&progress, [output("a", .interrupted), output("b", .failed)], at: 9)) == [
+                .outputInterrupted, .outputFailed,
+            ]
+        )
+        #expect(progress.state == .started)
+        #expect(look(&progress, [output("a", .failed), output("b", .failed)], at: 10) == [.end(.lost)])
+        #expect(progress.endReason == .lost)
+    }
+
+    @Test("D34 an output that stops taking the program is named once per loss, and the others go on")
+    func dropped() {
+        var progress = started()
+        let broken = [output("a", .connected), output("b", .interrupted, "reset by peer")]
+        let message = "Output b lost its target and tries again: reset by peer"
+        #expect(
+            look(&progress, broken, at: 1)
+                == [.warn(LivestreamWarning(.outputInterrupted, output: "b", message: message))]
+        )
+        #expect(look(&progress, broken, at: 2) == [])
+        #expect(look(&progress, [output("a", .connected), output("b", .connected)], at: 3) == [])
+        #expect(reasons(look(&progress, broken, at: 4)) == [.outputInterrupted])
+        let gone = [output("a", .connected), output("b", .failed, "refused")]
+        #expect(
+            look(&progress, gone, at: 5)
+                == [.warn(LivestreamWarning(.outputFailed, output: "b", message: "Output b is dropped: refused"))]
+        )
+        #expect(look(&progress, gone, at: 6) == [])
+        #expect(progress.state == .started)
+    }
+
+    @Test("D36 the longest duration counts from the first connected output, is warned of a minute before, then ends it")
+    func duration() {
+        var progress = Progress(now: begin)
+        let outputs = [output("a", .connected)]
+        _ = look(&progress, outputs, at: 20)
+        #expect(look(&progress, outputs, at: 20 + 10_739) == [])
+        let warning = look(&progress, outputs, at: 20 + 10_740.5)
+        #expect(reasons(warning) == [.maximumDurationSoon])
+        if case .warn(let warning) = warning.first { #expect(warning.secondsLeft == 60) }
+        #expect(look(&progress, outputs, at: 20 + 10_799) == [])
+        #expect(look(&progress, outputs, at: 20 + 10_800) == [.end(.maximumDuration)])
+    }
+
+    @Test("D36 with every host muted for 300 s it ends, warned of before; a host heard again begins anew")
+    func idle() {
+        var progress = started()
+        let outputs = [output("a", .connected), output("b", .connected)]
+        #expect(look(&progress, outputs, at: 239, mutedSince: -1000) == [])
+        #expect(reasons(look(&progress, outputs, at: 240, mutedSince: -1000)) == [.idleSoon])
+        #expect(look(&progress, outputs, at: 299, mutedSince: -1000) == [])
+        #expect(look(&progress, outputs, at: 299.5) == [])
+        #expect(look(&progress, outputs, at: 400, mutedSince: 300) == [])
+        #expect(reasons(look(&progress, outputs, at: 541, mutedSince: 300)) == [.idleSoon])
+        #expect(look(&progress, outputs, at: 600, mutedSince: 300) == [.end(.idle)])
+    }
+
+    @Test("D36 a short limit is warned of at its half")
+    func short() {
+        var limits = Progress.Limits()
+        limits.duration = 10
+        var progress = started(limits)
+        let outputs = [output("a", .connected)]
+        #expect(look(&progress, outputs, at: 4) == [])
+        #expect(reasons(look(&progress, outputs, at: 5)) == [.maximumDurationSoon])
+    }
+
+    @Test("The first reason for an end stays")
+    func reasonStays() {
+        var progress = started()
+        progress.stop(.command)
+        progress.stop(.roomEnded)
+        #expect(progress.endReason == .command)
+        #expect(look(&progress, [output("a", .failed)], at: 1) == [])
+    }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Stage
+
+@Suite("What may be asked of a livestream")
+struct LivestreamOptionsTests {
+    @Test("D36 nothing asked for means 1920x1080 at 30, 5000 and 128 kb/s, three hours, five idle minutes")
+    func defaults() throws {
+        let options = LivestreamOptions()
+        try options.validate()
+        #expect([options.effectiveWidth, options.effectiveHeight] == [1920, 1080])
+        #expect(options.effectiveFrameRate == FrameRate(30))
+        #expect([options.effectiveVideoBitrate, options.effectiveAudioBitrate] == [5000, 128])
+        #expect([options.maximumDuration, options.minimumIdleTimeout] == [10_800, 300])
+    }
+
+    @Test(
+        "D36 the video rate suits the quality",
+        arguments: [("1080p", 5000), ("720p", 3000), ("480p", 2000), ("360p", 1000)]
+    )
+    func rates(quality: String, rate: Int) throws {
+        let quality = try #require(ProgramQuality(rawValue: quality))
+        #expect(LivestreamOptions(quality: quality).effectiveVideoBitrate == rate)
+        // Asked for by size alone, in either orientation.
+        let landscape = LivestreamOptions(width: quality.width, height: quality.height)
+        #expect(landscape.effectiveVideoBitrate == rate)
+        let portrait = LivestreamOptions(width: quality.height, height: quality.width)
+        #expect(portrait.effectiveVideoBitrate == rate)
+        try portrait.validate()
+    }
+
+    @Test(
+        "D36 what is out of bounds is refused with the field's name",
+        arguments: [
+            ("width", LivestreamOptions(width: 1281)), ("height", LivestreamOptions(height: 721)),
+            ("width", LivestreamOptions(width: 1922)), ("height", LivestreamOptions(height: 0)),
+            ("fps", LivestreamOptions(frameRate: FrameRate(61))),
+            ("fps", LivestreamOptions(frameRate: FrameRate(0, per: 0))),
+            ("video_bitrate", LivestreamOptions(videoBitrate: 9)),
+            ("video_bitrate", LivestreamOptions(videoBitrate: 10_001)),
+            ("audio_bitrate", LivestreamOptions(audioBitrate: 9)),
+            ("audio_bitrate", LivestreamOptions(audioBitrate: 321)),
+            ("max_duration", LivestreamOptions(maximumDuration: 0)),
+            ("min_idle_timeout", LivestreamOptions(minimumIdleTimeout: 86_401)),
+        ]
+    )
+    func bounds(field: String, options: LivestreamOptions) {
+        let error = #expect(throws: StageError.self) { try options.validate() }
+        #expect(error?.code == 3073)
+        #expect(error?.message.hasPrefix(field + " ") == true)
+    }
+
+    @Test("The bounds themselves are allowed")
+    func edges() throws {
+        try LivestreamOptions(videoBitrate: 10, audioBitrate: 10, maximumDuration: 1).validate()
+        try LivestreamOptions(videoBitrate: 10_000, audioBitrate: 320, minimumIdleTimeout: 86_400).validate()
+    }
+
+    @Test("Only what was asked for must be what the room's program is")
+    func match() throws {
+        let program = ProgramConfiguration()
+        try LivestreamOptions().requireMatch(program)
+        try LivestreamOptions(quality: .hd, width: 1280, height: 720, frameRate: FrameRate(30)).requireMatch(program)
+        try LivestreamOptions(quality: .hd).requireMatch(ProgramConfiguration(width: 720, height: 1280))
+        let wrong: [(String, LivestreamOptions)] = [
+            ("quality must be 720p", LivestreamOptions(quality: .fullHD)),
+            ("width must be 1280", LivestreamOptions(width: 1920)),
+            ("fps must be 30", LivestreamOptions(frameRate: FrameRate(30_000, per: 1001))),
+            ("video_bitrate must be 3000", LivestreamOptions(videoBitrate: 5000)),
+            ("audio_bitrate must be 128", LivestreamOptions(audioBitrate: 96)),
+        ]
+        for (message, options) in wrong {
+            let error = #expect(throws: StageError.self) { try options.requireMatch(program) }
+            #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+        }
+    }
+}
