@@ -35,6 +35,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -106,6 +107,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
+        .target(
+            name: "RoomStore",
+            dependencies: ["Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
 
         // Control.
         .target(name: "GatewayModel", swiftSettings: strict),
@@ -125,7 +131,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "GatewayModel", "ControlAPI", logging, metrics,
+                "RoomStore", "GatewayModel", "ControlAPI", logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -180,6 +186,7 @@ let package = Package(
             "NIOHTTP1"
         ),
         .tests(of: "Viewership", "Media", "Stage"),
+        .tests(of: "RoomStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "GatewayModel"),
         .tests(
             of: "ControlAPI",
@@ -199,8 +206,7 @@ let package = Package(
             name: "GatewayTests",
             dependencies: [
                 "Gateway", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer",
-                "RTMP",
-                "Stage", "Viewership", "footlight", logging,
+                "RTMP", "RoomStore", "Stage", "Viewership", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
@@ -216,7 +222,7 @@ extension Target {
         "HTTPTypes": "swift-http-types", "NIOHTTPTypes": "swift-nio-extras", "NIOHTTPTypesHTTP1": "swift-nio-extras",
         "NIOSSL": "swift-nio-ssl", "Hummingbird": "hummingbird", "JWTKit": "jwt-kit", "Logging": "swift-log",
         "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio",
-        "Configuration": "swift-configuration",
+        "Configuration": "swift-configuration", "GRDB": "GRDB.swift",
     ]
 
     /// The tests of one target, and what they need beside it.

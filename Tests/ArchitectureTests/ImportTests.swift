@@ -16,13 +16,14 @@ private let table: [String: String] = [
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": "Media Stage RTMP HLS Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
+    "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
     "GatewayModel": "FoundationEssentials Foundation",
     "ControlAPI": """
     Media Stage Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
     \(foundation)
     """,
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership GatewayModel ControlAPI Logging Metrics \
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership RoomStore GatewayModel ControlAPI Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
