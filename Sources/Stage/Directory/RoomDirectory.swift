@@ -161,9 +161,9 @@ public final class RoomDirectory: Sendable {
             try state.createIfWanted(room, for: request, at: now)
             let limits = state.settings.hostLimits
             let (participant, older, view) = try state.change(room) { (room) throws(StageError) in
-                let older = room.index(of: request.identity).map { room.participants[$0] }
+                let older = room.index(ofIdentity: request.identity).map { room.participants[$0].sid }
                 let participant = try room.join(request, limits: limits, at: now)
-                return (participant, older?.identity == request.identity ? older?.sid : nil, room.view)
+                return (participant, older, room.view)
             }
             if let older { state.keyring.revoke(participantSID: older) }
             return try JoinResult(

@@ -8,10 +8,10 @@ struct UserReader: Sendable {
     /// - Returns: Whether the reader stays.
     func offer(_ event: StageEvent) -> Bool {
         switch continuation.yield(event) {
-        case .enqueued(let remaining) where remaining > 0:
+        case .enqueued(let remaining) where remaining > 1:
             return true
         case .enqueued:
-            // It was the last place but one; the last word takes the last.
+            // One place is left in the buffer: the last word goes there.
             var last = event
             last.payload = .sessionDisconnected(.readerTooSlow)
             continuation.yield(last)

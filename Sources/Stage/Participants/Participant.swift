@@ -80,9 +80,11 @@ struct Participant: Sendable {
         setGate()
     }
 
-    /// What was said of tracks holds only for as long as somebody is a host.
-    mutating func forgetWishes() {
+    /// Begins with what the call settings say; what was said later holds only for as long as somebody is a host.
+    mutating func beginTracks() {
         wishes.removeAll()
+        if callSettings.isAudioOn == false { wishes[.mic] = .withdrawn }
+        if callSettings.isVideoOn == false { wishes[.camera] = .withdrawn }
         decoding.removeAll()
         setGate()
     }

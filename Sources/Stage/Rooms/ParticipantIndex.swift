@@ -8,6 +8,10 @@ struct ParticipantIndex: Sendable {
         bySID[reference] ?? byIdentity[reference]
     }
 
+    func index(ofIdentity identity: String) -> Int? {
+        byIdentity[identity]
+    }
+
     mutating func add(_ participant: Participant, at index: Int) {
         bySID[participant.sid] = index
         byIdentity[participant.identity] = index

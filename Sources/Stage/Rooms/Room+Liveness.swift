@@ -42,7 +42,10 @@ extension Room {
     /// - Returns: Those who were given up.
     mutating func sweep(at now: Double) -> [Participant] {
         guard status == .inProgress else { return [] }
+        let before = revision
         hearNothing(at: now)
+        // Who falls silent may give a place back to somebody who is pinned.
+        if revision != before { announceLayout(at: now) }
         expireInvitations(at: now)
         var gone: [Participant] = []
         // From the end, so that a removal moves nobody who is still to be looked at.

@@ -30,7 +30,7 @@ extension Room {
         setMode(mode, at: index)
         update(at: index) { participant in
             participant.flows.removeAll()
-            participant.forgetWishes()
+            participant.beginTracks()
             participant.liveness.restart(at: now)
             participant.status = participant.liveness.status(at: now, isHost: participant.isHost)
         }

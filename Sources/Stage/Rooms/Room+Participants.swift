@@ -12,7 +12,7 @@ extension Room {
     ) throws(StageError) -> Participant {
         guard status == .inProgress else { throw .roomNotFound }
         try request.validate()
-        let older = participants.firstIndex { $0.identity == request.identity }
+        let older = index(ofIdentity: request.identity)
         try admit(request.mode, inPlaceOf: older.map { participants[$0].mode })
         try useInvitation(of: request, at: now)
 
@@ -29,7 +29,6 @@ extension Room {
         } else if participant.mode == .receiveOnly {
             viewershipPacing.changed()
         }
-        participant.setGate()
         insert(participant)
         arrangeLayout()
         emit(.participantJoined(view(of: participant)), at: now)
@@ -133,7 +132,6 @@ extension Participant {
             joinedAt: now,
             liveness: Liveness(at: now)
         )
-        if request.callSettings.isAudioOn == false { setWish(.withdrawn, for: .mic) }
-        if request.callSettings.isVideoOn == false { setWish(.withdrawn, for: .camera) }
+        beginTracks()
     }
 }

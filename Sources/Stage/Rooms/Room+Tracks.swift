@@ -17,7 +17,10 @@ extension Room {
         guard participants[index].sources.contains(name) else { throw .tokenGrantsInvalid }
         if case .wanted = participants[index].wish(for: name) { throw .trackNameDuplicated }
         note(at: index) { $0.setWish(.wanted(isEnabled: isEnabled), for: name) }
-        if let track = participants[index].tracks[name] {
+        if let track = participants[index].tracks[name], track.isEnabled == isEnabled {
+            // Nobody sees the difference, but it is to be kept.
+            tellOfWish(at: index, now: now)
+        } else if let track = participants[index].tracks[name] {
             enable(track, isEnabled, at: index, now: now)
         } else {
             publish(name, isEnabled: isEnabled, at: index, now: now)
@@ -49,12 +52,15 @@ extension Room {
     ///
     /// A track that is not there is withdrawn all the same, so that it does not appear with its encoder.
     ///
-    /// Events: `track.unpublished`, and `layout.changed` when a tile changes; none when nothing was published.
+    /// Events: `track.unpublished`, and `layout.changed` when a tile changes; `participant.updated` when nothing was
+    /// published; none when it was withdrawn before.
     ///
     /// - Throws: 53106, 53204, 3066 unless a host.
     mutating func unpublishTrack(_ name: TrackName, of reference: String, at now: Double) throws(StageError) {
         let index = try publisher(reference)
+        guard participants[index].wish(for: name) != .withdrawn else { return }
         note(at: index) { $0.setWish(.withdrawn, for: name) }
+        if participants[index].tracks[name] == nil { tellOfWish(at: index, now: now) }
         unpublish(name, at: index, reason: .unpublished, now: now)
         settleMedia(at: index, now: now)
         announceLayout(at: now)
@@ -125,6 +131,11 @@ extension Room {
         )
     }
 
+    private mutating func tellOfWish(at index: Int, now: Double) {
+        update(at: index) { _ in }
+        emit(.participantUpdated(view(of: participants[index])), at: now)
+    }
+
     private mutating func enable(_ known: Track, _ isEnabled: Bool, at index: Int, now: Double) {
         guard known.isEnabled != isEnabled else { return }
         var track = known
@@ -134,6 +145,7 @@ extension Room {
         emit(isEnabled ? .trackEnabled(track, participant: view) : .trackDisabled(track, participant: view), at: now)
     }
 
+    /// The index of a host.
     private func publisher(_ reference: String) throws(StageError) -> Int {
         let index = try existing(reference)
         guard participants[index].isHost else { throw .notAHost }

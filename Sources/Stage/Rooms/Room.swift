@@ -111,6 +111,10 @@ struct Room: Sendable {
         directory.index(of: reference)
     }
 
+    func index(ofIdentity identity: String) -> Int? {
+        directory.index(ofIdentity: identity)
+    }
+
     /// The index of a participant of a room in progress.
     ///
     /// - Throws: 53106 or 53204.
