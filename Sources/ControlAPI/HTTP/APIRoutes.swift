@@ -12,7 +12,7 @@ struct APIRoutes {
 
     /// A route that changes nothing.
     func read(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.get(path) { [tokens] request, context in
+        group.get(path) { [tokens] request, context -> Response in
             let claims = try await tokens.claims(of: request)
             return try await answer(Call(request: request, context: context, claims: claims))
         }
@@ -20,7 +20,7 @@ struct APIRoutes {
 
     /// A stream of events, for which browsers may have to put the token into the address.
     func stream(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.get(path) { [tokens] request, context in
+        group.get(path) { [tokens] request, context -> Response in
             let claims = try await tokens.claims(ofStream: request)
             return try await answer(Call(request: request, context: context, claims: claims))
         }
@@ -28,7 +28,7 @@ struct APIRoutes {
 
     /// A sign of life, or a question with a body: nothing that is worth a line each time.
     func sign(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.post(path) { [tokens] request, context in
+        group.post(path) { [tokens] request, context -> Response in
             let claims = try await tokens.claims(of: request)
             return try await answer(Call(request: request, context: context, claims: claims))
         }
@@ -36,7 +36,7 @@ struct APIRoutes {
 
     /// A route that changes something.
     func command(_ method: HTTPRequest.Method, _ path: RouterPath, _ answer: @escaping Answer) {
-        group.on(path, method: method) { [tokens, audit] request, context in
+        group.on(path, method: method) { [tokens, audit] request, context -> Response in
             var claims: AccessClaims?
             do {
                 let found = try await tokens.claims(of: request)
