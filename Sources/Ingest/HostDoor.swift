@@ -5,7 +5,8 @@ public import RTMP
 public import Stage
 import Synchronization
 
-/// Lets hosts on stage: checks the stream key, sends the old connection of the same key away, and hands the media on.
+/// Lets hosts on stage: checks the stream key, sends the old connection of the same key away, and hands on the media of
+/// those tracks that the stage wants.
 public final class HostDoor: Sendable {
     private let stage: RoomDirectory
     private let configuration: IngestConfiguration
@@ -19,6 +20,7 @@ public final class HostDoor: Sendable {
     }
 
     private let state: Mutex<State>
+    private let counters = IngestCounters()
     /// Held while one connection is let in, so that of two with the same key the one that the stage takes for the
     /// newer one also holds the feed.
     private let admission = Mutex(())
@@ -96,19 +98,25 @@ public final class HostDoor: Sendable {
             logger[metadataKey: "identity"] = "\(grant.identity)"
             logger[metadataKey: "source"] = "\(grant.source)"
             logger.info("host publishes", metadata: ["address": "\(connection.remoteAddress ?? "unknown")"])
-            return .accept(
-                HostPublisher(
-                    grant: grant,
-                    connection: number,
-                    stage: stage,
-                    feed: sink,
-                    configuration: configuration,
-                    logger: logger
-                ) { [weak self] in
-                    self?.forget(number)
-                }
-            )
+            let publisher = HostPublisher(
+                grant: grant,
+                connection: number,
+                stage: stage,
+                feed: sink,
+                counters: counters,
+                configuration: configuration,
+                logger: logger
+            ) { [weak self] in
+                self?.forget(number)
+            }
+            publisher.startWatching(on: connection.eventLoop)
+            return .accept(publisher)
         }
+    }
+
+    /// What was counted so far.
+    public var statistics: IngestStatistics {
+        counters.snapshot(publishers: state.withLock { $0.open.count })
     }
 
     private func refuse(_ refusal: PublishRefusal, address: String) -> PublishVerdict {

@@ -59,7 +59,7 @@ final class ProgramCore {
 
     /// Puts `scene` into force for everything made from now on.
     func apply(_ scene: Scene) {
-        if scene.tiles != self.scene.tiles {
+        if scene.tiles != self.scene.tiles || scene.colours != self.scene.colours {
             let plan = TilePlan(
                 scene: scene,
                 width: configuration.width,
@@ -67,7 +67,7 @@ final class ProgramCore {
                 revision: revision + 1
             )
             // New words or microphone states in the same places change nothing of what is painted.
-            if plan.places != compositor.places {
+            if !plan.isPaintedLike(compositor.plan) {
                 revision += 1
                 compositor.apply(plan)
             }

@@ -1,4 +1,5 @@
 import FootlightTesting
+import Glibc
 @testable import Ingest
 import Logging
 import Media
@@ -24,13 +25,15 @@ struct HostDoorTests {
             #expect(packets.contains { $0.content == .audioConfiguration(.aac) })
             #expect(packets.first(where: \.isVideo)?.content == .videoConfiguration(.h264))
             let anna = try #require(try stand.stage.room("show").participants.first)
-            #expect(anna.isCameraOn && anna.isMicOn)
+            // Published by what arrives; it is for the mixer to say that it can be decoded.
+            #expect(anna.track(.camera)?.mediaState == .loading && anna.track(.mic)?.mediaState == .loading)
+            #expect(anna.status == .connected)
             #expect(anna.tracks.contains { $0.width == 320 && $0.height == 180 })
             host.end()
             // The host keeps its place: the connection is gone, the participant is not.
             #expect(
                 try await eventually(within: .seconds(5)) {
-                    try stand.stage.room("show").participants.first?.isCameraOn == false
+                    try stand.stage.participant("anna", in: "show").tracks.isEmpty
                 }
             )
             #expect(try stand.stage.room("show").counts.hosts == 1)
@@ -70,10 +73,71 @@ struct HostDoorTests {
             #expect(stand.sinks.map(\.takeovers) == [1, 1])
             #expect(second.isRunning)
             // The end of the older connection did not take the host off the stage.
-            #expect(try stand.stage.room("show").participants.first?.isCameraOn == true)
+            #expect(try stand.stage.participant("anna", in: "show").track(.camera) != nil)
             let count = stand.sinks[0].count
             #expect(try await eventually(within: .seconds(10)) { stand.sinks[1].count > 60 })
             #expect(stand.sinks[0].count == count)
+        }
+    }
+
+    @Test("T3b What is disabled or withdrawn never reaches the feed, and a camera comes back with a key picture")
+    func gated() async throws {
+        try await HostDoorStand.run { stand in
+            try stand.publish(try stand.join("anna"))
+            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 20 })
+            let sink = try #require(stand.sinks.first)
+
+            _ = try stand.stage.setTrack(room: "show", participant: "anna", name: .mic, isEnabled: false)
+            // What is being handed over at this very moment may still come.
+            try await Task.sleep(for: .milliseconds(50))
+            let muted = sink.packets
+            #expect(try await eventually(within: .seconds(10)) { sink.count > muted.count + 20 })
+            #expect(sink.packets.dropFirst(muted.count).allSatisfy { !$0.isAudio })
+
+            try stand.stage.unpublishTrack(room: "show", participant: "anna", name: .camera)
+            try await Task.sleep(for: .milliseconds(50))
+            let silent = sink.count
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(sink.count == silent)
+            #expect(stand.door.statistics.publishers == 1)
+
+            _ = try stand.stage.publishTrack(room: "show", participant: "anna", name: .camera)
+            _ = try stand.stage.setTrack(room: "show", participant: "anna", name: .mic, isEnabled: true)
+            #expect(
+                try await eventually(within: .seconds(10)) { sink.packets.dropFirst(silent).contains(where: \.isVideo) }
+            )
+            let back = sink.packets.dropFirst(silent)
+            let first = try #require(back.first(where: \.isVideo))
+            #expect(first.isKeyPicture || first.isConfiguration)
+            #expect(back.first { $0.isVideo && !$0.isConfiguration }?.isKeyPicture == true)
+            #expect(back.contains(where: \.isAudio))
+            #expect(try await eventually(within: .seconds(3)) { stand.door.statistics.droppedSounds > 10 })
+            #expect(stand.door.statistics.droppedPictures > 5)
+        }
+    }
+
+    @Test("53405 A host whose connection falls silent is missed after three seconds, and back with its first packet")
+    func silent() async throws {
+        try await HostDoorStand.run { stand in
+            let host = try stand.publish(try stand.join("anna"))
+            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 20 })
+            host.signal(SIGSTOP)
+            let stopped = MonotonicTime.now()
+            #expect(
+                try await eventually(within: .seconds(6)) {
+                    try stand.stage.participant("anna", in: "show").status == .reconnecting
+                }
+            )
+            let missed = MonotonicTime.now().seconds(since: stopped)
+            #expect(missed > 2.5 && missed < 5)
+            #expect(stand.door.statistics.interruptions >= 1)
+            #expect(try stand.stage.participant("anna", in: "show").tracks.count == 2)
+            host.signal(SIGCONT)
+            #expect(
+                try await eventually(within: .seconds(5)) {
+                    try stand.stage.participant("anna", in: "show").status == .connected
+                }
+            )
         }
     }
 

@@ -16,9 +16,10 @@ struct HostMedia {
     private let limit: (long: Int, short: Int)
     private var lengthSize: Int?
     private var lastPicture: MonotonicTime?
+    private var lastSound: MonotonicTime?
 
-    /// Pictures are taken as gone when sound alone came for this long, in seconds.
-    private static let pictureSilence = 3.0
+    /// A track of which nothing came for this long is taken as gone until something does, in seconds.
+    static let silence = 3.0
     /// Highest H.264 level a decoder here is asked to handle, times ten.
     private static let highestLevel: UInt8 = 52
 
@@ -44,13 +45,17 @@ struct HostMedia {
             return try soundConfiguration(packet)
         case .sound(let codec):
             try require(codec)
+            lastSound = now
             published.hasAudio = true
             published.audioCodec = codec.rawValue
-            if let lastPicture, published.hasVideo, now.seconds(since: lastPicture) > Self.pictureSilence {
-                published.hasVideo = false
-            }
             return packet
         }
+    }
+
+    /// Takes tracks off what is published that were silent for too long; to be called now and then.
+    mutating func notice(at now: MonotonicTime) {
+        if let lastPicture, now.seconds(since: lastPicture) > Self.silence { published.hasVideo = false }
+        if let lastSound, now.seconds(since: lastSound) > Self.silence { published.hasAudio = false }
     }
 
     private func require(_ codec: VideoCodec) throws(RTMPStatus) {

@@ -4,26 +4,36 @@ import NIOCore
 import RTMP
 import Stage
 
-/// One host's publishing connection: checks its media, puts it on the feed's clock, and tells the stage what flows.
+/// One host's publishing connection: checks its media, puts it on the feed's clock, lets through what the stage wants,
+/// and tells the stage what arrives.
 ///
-/// `@unchecked Sendable`: RTMP calls a receiver on its connection's event loop only, and nothing else holds the object.
+/// `@unchecked Sendable`: RTMP calls a receiver on its connection's event loop only, the watch runs on the same loop,
+/// and nothing else holds the object.
 final class HostPublisher: PublishReceiver, @unchecked Sendable {
+    /// How often it is looked at whether the media has fallen silent.
+    private static let lookInterval = TimeAmount.milliseconds(500)
+
     private let grant: PublishGrant
     private let connection: UInt64
     private let stage: RoomDirectory
     private let feed: any PacketSink
+    private let counters: IngestCounters
     private let logger: Logger
     private let onEnd: @Sendable () -> Void
     private var media: HostMedia
     private var timeline: HostTimeline
     private var bitrate: BitrateWatch
+    private var gated: GatedMedia
     private var reported = PublishedMedia()
+    private var counted: (pictures: UInt64, sounds: UInt64) = (0, 0)
+    private var watch: RepeatedTask?
 
     init(
         grant: PublishGrant,
         connection: UInt64,
         stage: RoomDirectory,
         feed: any PacketSink,
+        counters: IngestCounters,
         configuration: IngestConfiguration,
         logger: Logger,
         onEnd: @escaping @Sendable () -> Void
@@ -32,23 +42,62 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         self.connection = connection
         self.stage = stage
         self.feed = feed
+        self.counters = counters
         self.logger = logger
         self.onEnd = onEnd
         media = HostMedia(limit: configuration.maximumPicture)
         timeline = HostTimeline(origin: .now())
         bitrate = BitrateWatch(limit: configuration.maximumBitrate)
+        gated = GatedMedia(grant.source)
+    }
+
+    /// Looks now and then whether the open connection still sends; on the connection's event loop, once.
+    func startWatching(on loop: any EventLoop) {
+        watch = loop.scheduleRepeatedTask(
+            initialDelay: Self.lookInterval,
+            delay: Self.lookInterval,
+            notifying: nil
+        ) { [weak self] task in
+            guard let self else { return task.cancel() }
+            self.look(at: .now())
+        }
     }
 
     func receive(_ packet: MediaPacket) throws(RTMPStatus) {
         let now = MonotonicTime.now()
         try watchBitrate(packet.body.readableBytes, now: now)
         guard var packet = try media.admit(packet, now: now) else { return }
+        // On the clock first: what is dropped moves the host's time on all the same.
         packet.timestamp = timeline.place(packet, arrival: now)
-        if media.published != reported {
-            reported = media.published
-            stage.publishChanged(grant, connection: connection, media: reported)
+        report()
+        let (feed, gate) = (feed, grant.gate)
+        gated.admit(packet, isOpen: gate.passes) { feed.receive($0) }
+    }
+
+    private func look(at now: MonotonicTime) {
+        media.notice(at: now)
+        if reported.hasVideo && !media.published.hasVideo || reported.hasAudio && !media.published.hasAudio {
+            counters.interrupted()
+            logger.notice(
+                "host sends nothing of a track",
+                metadata: ["pictures": "\(media.published.hasVideo)", "sound": "\(media.published.hasAudio)"]
+            )
         }
-        feed.receive(packet)
+        report()
+        count()
+    }
+
+    /// Tells the stage what arrives, when that is not what was told last.
+    private func report() {
+        guard media.published != reported else { return }
+        reported = media.published
+        stage.publishChanged(grant, connection: connection, media: reported)
+    }
+
+    private func count() {
+        let (pictures, sounds) = (gated.droppedPictures, gated.droppedSounds)
+        counters.add(droppedPictures: pictures - counted.pictures, droppedSounds: sounds - counted.sounds)
+        counted = (pictures, sounds)
     }
 
     private func watchBitrate(_ bytes: Int, now: MonotonicTime) throws(RTMPStatus) {
@@ -63,13 +112,18 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
     }
 
     func ended(_ reason: RTMPEndReason) {
-        stage.publishEnded(grant, connection: connection)
+        watch?.cancel()
+        watch = nil
+        count()
+        // An encoder that ends its stream meant to; all else is a loss.
+        stage.publishEnded(grant, connection: connection, isLost: reason != .deletedStream)
         onEnd()
         logger.info(
             "host stopped publishing",
             metadata: [
                 "reason": "\(reason)", "clock_jumps": "\(timeline.jumps)",
-                "damaged_pictures": "\(media.damagedPictures)",
+                "damaged_pictures": "\(media.damagedPictures)", "gated_pictures": "\(gated.droppedPictures)",
+                "gated_sounds": "\(gated.droppedSounds)",
             ]
         )
     }

@@ -32,7 +32,8 @@ struct Compositor {
     private var painted = Array(repeating: Painted(), count: CanvasRing.count)
     private var contents: [Content] = []
     private var dirty: [Bool] = []
-    private var plan = TilePlan(scene: Scene(), width: 0, height: 0, revision: 0)
+    /// What is painted by.
+    private(set) var plan = TilePlan(scene: Scene(), width: 0, height: 0, revision: 0)
     /// The canvas painted last.
     private(set) var newest = 0
     private(set) var counters = Counters()
@@ -61,7 +62,7 @@ struct Compositor {
         let canvas = ring.canvases[target]
         let isRepainted = painted[target].revision != plan.revision
         if isRepainted {
-            canvas.fill(canvas.bounds, ProgramColours.background)
+            canvas.fill(canvas.bounds, plan.colours.background)
             painted[target] = Painted(
                 revision: plan.revision,
                 serials: Array(repeating: -1, count: plan.places.count)
@@ -85,7 +86,7 @@ struct Compositor {
         let canvas = ring.canvases[target]
         painted[target].serials[index] = content.serial
         guard let picture = content.picture else {
-            canvas.fill(place.rectangle, ProgramColours.emptyTile)
+            canvas.fill(place.rectangle, plan.colours.emptyTile)
             return
         }
         if isOnNewest(content.serial, at: index), target != newest, place.covers.isEmpty, !isCovered(index) {
@@ -98,7 +99,7 @@ struct Compositor {
             counters.drawn += 1
         } catch {
             // One host's odd picture must not cost the others theirs: its tile is empty until the next one.
-            canvas.fill(place.rectangle, ProgramColours.emptyTile)
+            canvas.fill(place.rectangle, plan.colours.emptyTile)
             counters.failed += 1
         }
     }

@@ -16,6 +16,7 @@ struct TilePlan: Sendable {
     /// Rises with every plan, so that a canvas knows whether it was painted by this one.
     let revision: Int
     let places: [Place]
+    let colours: SceneColours
 
     /// - Parameters:
     ///   - width: Canvas width in pixels; tiles that leave the canvas are cut to it, empty ones left out.
@@ -37,6 +38,12 @@ struct TilePlan: Sendable {
         }
         self.places = places
         self.revision = revision
+        colours = scene.colours
+    }
+
+    /// Whether the two look the same: words and microphones of the tiles are not painted.
+    func isPaintedLike(_ other: TilePlan) -> Bool {
+        places == other.places && colours == other.colours
     }
 
     private static func cut(_ tile: TileRectangle, width: Int, height: Int) -> PixelRectangle {

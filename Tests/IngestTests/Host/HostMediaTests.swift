@@ -161,17 +161,21 @@ final class HostMediaTests {
         #expect(media.published.height == 720)
     }
 
-    @Test("Pictures are taken as gone after three seconds of sound alone, and as back with the next")
-    func picturesStop() throws {
+    @Test("Each track is taken as gone after three seconds without it, and as back with the next of it")
+    func silence() throws {
         _ = try media.admit(AVCRecord().packet, now: now)
         let key = picture([0, 0, 0, 2, 0x65, 0x88])
         _ = try media.admit(key, now: now)
         let sound = MediaPacket.aacFrame(timestamp: 0, capacity: 2) { $0.writeBytes([1, 2]) }
-        _ = try media.admit(sound, now: now.advanced(seconds: 2.9))
-        #expect(media.published.hasVideo)
-        _ = try media.admit(sound, now: now.advanced(seconds: 3.1))
-        #expect(!media.published.hasVideo)
-        _ = try media.admit(key, now: now.advanced(seconds: 4))
-        #expect(media.published.hasVideo)
+        _ = try media.admit(sound, now: now.advanced(seconds: 2))
+        media.notice(at: now.advanced(seconds: 2.9))
+        #expect(media.published.hasVideo && media.published.hasAudio)
+        media.notice(at: now.advanced(seconds: 3.1))
+        #expect(!media.published.hasVideo && media.published.hasAudio)
+        media.notice(at: now.advanced(seconds: 5.1))
+        #expect(!media.published.hasVideo && !media.published.hasAudio)
+        _ = try media.admit(key, now: now.advanced(seconds: 6))
+        #expect(media.published.hasVideo && !media.published.hasAudio)
+        #expect(media.published.width == 640)
     }
 }
