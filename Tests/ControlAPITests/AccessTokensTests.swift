@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import JWTKit
 import Stage
@@ -59,6 +60,16 @@ struct AccessTokensTests {
                 modes: [.receiveOnly, .sendAndReceive],
                 administers: ["streaming"],
                 expiresAt: 1600
+            ),
+            AccessClaims(
+                identity: "cas",
+                role: .participant,
+                room: "show",
+                modes: [.sendAndReceive],
+                sources: [.mic],
+                maximumBitrate: 2500,
+                expiresAt: 1600,
+                tokenID: "t-1"
             ),
             AccessClaims(identity: "mix", role: .mixer, room: "show", epoch: 3, expiresAt: 1600),
             AccessClaims(identity: "mon", role: .monitor, expiresAt: 1600),
@@ -133,12 +144,62 @@ struct AccessTokensTests {
             #"{"room":"show","mode":"SIGNALLING_ONLY","pub":{"sources":["mic"]}}"#,
             #"{"room":"show","mode":"EVERYTHING"}"#, #"{"room":"show"}"#, #"{"mode":"RECV_ONLY"}"#,
             #"{"role":"root"}"#, #"{"role":"mixer"}"#, "{}",
+            #"{"room":"show","mode":"SEND_AND_RECV","pub":{"sources":["smell"]}}"#,
+            #"{"room":"show","mode":"SEND_AND_RECV","pub":{"sources":["mic"],"max_kbps":0}}"#,
+            #"{"room":"show","mode":"RECV_ONLY","allowed_modes":["SIGNALLING_ONLY"],"pub":{"sources":["mic"]}}"#,
         ] {
             #expect(try await code(sign(payload(grants))) == 20106, "\(grants)")
         }
         #expect(try await code(sign(payload(#"{"room":"show","mode":"RECV_ONLY","pub":{"sources":[]}}"#))) == nil)
         let old = try await tokens().verify(try await sign(payload(#"{"room":"show","mode":"CONFERENCE"}"#)))
         #expect(old.modes == [.sendAndReceive])
+    }
+
+    @Test("A token names the tracks of its host, by our names or those of others; one that names none gives none")
+    func sources() async throws {
+        func claims(_ publishing: String) async throws -> AccessClaims {
+            try await tokens().verify(try await sign(payload(#"{"room":"show","mode":"SEND_AND_RECV"\#(publishing)}"#)))
+        }
+        #expect(try await claims("").sources.isEmpty)
+        let names = #","pub":{"sources":["microphone","screen_share"],"max_kbps":900}"#
+        let some = try await claims(names)
+        #expect(some.sources == [.mic, .screen] && some.maximumBitrate == 900)
+        let both = #"{"room":"show","mode":"RECV_ONLY","allowed_modes":["SEND_AND_RECV"],"pub":{"sources":["camera"]}}"#
+        let later = try await tokens().verify(try await sign(payload(both)))
+        #expect(later.modes == [.receiveOnly, .sendAndReceive] && later.sources == [.camera])
+    }
+
+    @Test("20101 a token that was taken back by its id")
+    func revoked() async throws {
+        let taken = Mutex<Set<String>>([])
+        let tokens = await AccessTokens(signingKey: Self.key, kid: "k1") { id in taken.withLock { $0.contains(id) } }
+        let now = Date().timeIntervalSince1970
+        let (first, second) = (
+            try await tokens.mint(AccessClaims(identity: "a", role: .operator, expiresAt: now + 60, tokenID: "one")),
+            try await tokens.mint(AccessClaims(identity: "b", role: .operator, expiresAt: now + 60, tokenID: "two"))
+        )
+        #expect(try await tokens.verify(first).tokenID == "one")
+        taken.withLock { _ = $0.insert("one") }
+        await #expect(throws: StageError.tokenInvalid) { try await tokens.verify(first) }
+        #expect(try await tokens.verify(second).identity == "b")
+    }
+
+    @Test("Retired keys are read from a folder, each by the name of its file; a damaged one stops the start")
+    func retiredKeys() async throws {
+        let folder = try TemporaryFolder()
+        #expect(try RetiredKeys.load(from: folder.path + "/none").isEmpty)
+        let file = URL(fileURLWithPath: folder.path + "/k1.key")
+        try Data((Data(Self.key).base64EncodedString() + "\n").utf8).write(to: file)
+        try Data("not a key".utf8).write(to: URL(fileURLWithPath: folder.path + "/notes.txt"))
+        let retired = try RetiredKeys.load(from: folder.path)
+        #expect(retired == ["k1": Self.key])
+        let old = try await AccessTokens(signingKey: Self.key, kid: "k1").mintOperator(expiresIn: 60)
+        let next = await AccessTokens(signingKey: [UInt8](repeating: 9, count: 32), kid: "k2", retired: retired)
+        #expect(try await next.verify(old).role == .operator)
+        for damage in ["c2hvcnQ=", "***"] {
+            try Data(damage.utf8).write(to: file)
+            #expect(throws: RetiredKeys.DamagedKey.self) { try RetiredKeys.load(from: folder.path) }
+        }
     }
 
     @Test("During a rotation the retired key still verifies, and no longer signs")

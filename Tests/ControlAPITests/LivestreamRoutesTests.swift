@@ -1,3 +1,4 @@
+import ControlAPI
 import GatewayModel
 import Stage
 import Testing
@@ -75,6 +76,45 @@ struct LivestreamRoutesTests {
             )
             #expect(try await server.ask("POST", "\(Self.path)/outputs", output).refusal == "400/4015")
             #expect(try await server.ask("POST", "/v1/rooms/none/livestream/stop").refusal == "404/53106")
+        }
+    }
+
+    @Test("D36 durations are passed on, with their defaults, and checked")
+    func options() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let output = #"{"name":"a","url":"rtmp://a.example/live","stream_key":"k"}"#
+            for (times, words) in [
+                (#""max_duration":0"#, "max_duration"), (#""min_idle_timeout":0"#, "min_idle_timeout"),
+            ] {
+                let answer = try await server.ask("POST", "\(Self.path)/start", #"{"outputs":[\#(output)],\#(times)}"#)
+                #expect(answer.refusal == "400/3073" && answer.error?.message.contains(words) ?? false)
+            }
+            let body = #"{"outputs":[\#(output)],"max_duration":60,"layout":{"type":"SIDEBAR"}}"#
+            #expect(try await server.ask("POST", "\(Self.path)/start", body).status == 202)
+            #expect(server.livestreams.options?.maximumDuration == 60)
+            #expect(server.livestreams.options?.minimumIdleTimeout == 300)
+            #expect(try server.directory.room("show").settings.layout.kind == .sidebar)
+        }
+    }
+
+    @Test("A livestream that was given with the room begins when there is something to see, and not backstage")
+    func autoStart() async throws {
+        try await ControlServer.run { (server) async throws in
+            let output = #"{"name":"yt","url":"rtmp://a.example/live","stream_key":"topsecret"}"#
+            let wrong = #","auto_start":{"livestream":{"outputs":[]}}"#
+            #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"x"\#(wrong)}"#).refusal == "400/4015")
+            let more = #","backstage":true,"auto_start":{"livestream":{"outputs":[\#(output)]},"hls":{}}"#
+            try await server.makeRoom("show", more)
+            let sid = try await server.join("show", "ann").decode(JoinAnswer.self).participant.sid
+            #expect(try await server.ask("PUT", "/v1/rooms/show/participants/ann/tracks/mic").status == 200)
+            let mixer = try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            let report = #"{"participants":[{"sid":"\#(sid)","audio_level":null,"subscribed":["mic"]}]}"#
+            let path = "/v1/rooms/show/mixer/report"
+            #expect(try await server.ask("POST", path, report, as: .token(mixer)).status == 204)
+            #expect(server.livestreams.targets("show").isEmpty, "still backstage")
+            #expect(try await server.ask("POST", "/v1/rooms/show/go_live").status == 200)
+            #expect(server.livestreams.targets("show").map(\.name) == ["yt"])
         }
     }
 }

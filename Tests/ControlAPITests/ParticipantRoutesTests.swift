@@ -23,8 +23,11 @@ struct ParticipantRoutesTests {
             #expect(joined.tiles.first?.source == "placeholder")
             #expect(joined.participants.count == 1)
             #expect(joined.room.counts.hosts == 1)
-            #expect(joined.eventsURL.hasSuffix("/v1/rooms/show/events?participant=\(joined.participant.sid)"))
             #expect(!joined.sessionID.isEmpty)
+            let query = "participant=\(joined.participant.sid)&session_id=\(joined.sessionID)"
+            #expect(joined.eventsURL.hasSuffix("/v1/rooms/show/events?\(query)"))
+            #expect(joined.heartbeatInterval == 5 && joined.sessionTimeout == 30)
+            #expect(joined.fastReconnectDeadline == 15)
 
             let read = try await server.ask("GET", "/v1/rooms/show/participants/ann")
             #expect(try read.decode(ParticipantResource.self) == joined.participant)
@@ -49,7 +52,9 @@ struct ParticipantRoutesTests {
             let list = try await server.ask("GET", "/v1/rooms/show/participants?mode=RECV_ONLY")
             #expect(try list.decode(ParticipantList.self).participants.map(\.identity) == ["eve"])
             let waiting = try await server.ask("GET", "/v1/rooms/show/participants?status=connecting")
-            #expect(try waiting.decode(ParticipantList.self).participants.map(\.identity) == ["ann"])
+            #expect(try waiting.decode(ParticipantList.self).participants.map(\.identity) == ["eve", "old", "ann"])
+            let lost = try await server.ask("GET", "/v1/rooms/show/participants?status=reconnecting")
+            #expect(try lost.decode(ParticipantList.self).participants.isEmpty)
             #expect(try await server.ask("GET", "/v1/rooms/show/participants?status=odd").refusal == "400/3073")
             #expect(try await server.ask("GET", "/v1/rooms/show/participants?mode=odd").refusal == "400/3067")
 

@@ -72,7 +72,9 @@ struct RoomRoutesTests {
                 (#"{"unique_name":"a b"}"#, "400/53102", "characters"),
                 (#"{"unique_name":"a","max_participants":0}"#, "400/53107", "range"),
                 (#"{"unique_name":"a","max_hosts":0}"#, "400/3073", "max_hosts"),
-                (#"{"unique_name":"a","layout":{"type":"SPOTLIGHT"}}"#, "400/3073", "layout.type"),
+                (#"{"unique_name":"a","layout":{"type":"ROUND"}}"#, "400/3073", "layout.type"),
+                (#"{"unique_name":"a","layout":{"grid_size":13}}"#, "400/3073", "layout.grid_size"),
+                (#"{"unique_name":"a","layout":{"overlays":{"mic":1}}}"#, "400/53004", "layout.overlays.mic"),
                 (#"{"unique_name":"a","program":{"width":641}}"#, "400/3073", "program.width must be even"),
                 (#"{"unique_name":"a","program":{"fps":61}}"#, "400/3073", "program.fps"),
                 (#"{"unique_name":"a","program":{"video_bitrate":9}}"#, "400/3073", "program.video_bitrate"),
@@ -104,10 +106,17 @@ struct RoomRoutesTests {
     @Test("What is no route is refused in the same shape")
     func unknownRoutes() async throws {
         try await ControlServer.run { (server) async throws in
-            for (method, path) in [
-                ("GET", "/v1/nothing"), ("DELETE", "/v1/rooms"), ("GET", "/"), ("PUT", "/v1/rooms/x"),
+            for path in ["/v1/nothing", "/", "/v1/rooms/a/b/c", "/v2/rooms", "/docs/errors/1"] {
+                #expect(try await server.ask("GET", path).refusal == "404/404", "\(path)")
+            }
+            for (method, path, allowed) in [
+                ("DELETE", "/v1/rooms", "GET, POST"), ("PUT", "/v1/rooms/x", "GET, POST"),
+                ("GET", "/v1/rooms/x/go_live", "POST"), ("POST", "/livez", "GET"),
+                ("GET", "/v1/rooms/x/participants/y/tracks/mic", "PUT, PATCH, DELETE"),
             ] {
-                #expect(try await server.ask(method, path).refusal == "404/404", "\(method) \(path)")
+                let answer = try await server.ask(method, path)
+                #expect(answer.refusal == "405/405", "\(method) \(path)")
+                #expect(answer.headers["allow"] == allowed, "\(method) \(path)")
             }
             #expect(try await server.ask("GET", "/v1/rooms/none").refusal == "404/53106")
             #expect(try await server.ask("GET", "/v1/rooms/%2E%2E").refusal == "404/53106")

@@ -48,6 +48,10 @@ struct GoldenJSONTests {
                 isMicOn: true,
                 isCameraOn: false,
                 isScreenSharing: false,
+                isSpeaking: true,
+                isDominantSpeaker: false,
+                audioLevel: -31.5,
+                pin: PinResource(isLocal: false, pinType: "CAM", pinnedAt: Timestamp(1)),
                 position: nil,
                 tracks: [
                     TrackResource(
@@ -64,11 +68,15 @@ struct GoldenJSONTests {
                         codec: "AAC"
                     )
                 ],
+                metadata: ["seat": .number(3), "tags": .array([.string("a"), .null])],
                 joinedAt: Timestamp(1_700_000_000.25),
                 revision: 7
             ),
-            #"{"display_name":"Ann","identity":"ann","is_camera_on":false,"is_mic_on":true,"is_screen_sharing":false,"#
-                + #""joined_at":"2023-11-14T22:13:20.250Z","mode":"SEND_AND_RECV","position":null,"revision":7,"#
+            #"{"audio_level":-31.5,"display_name":"Ann","identity":"ann","is_camera_on":false,"#
+                + #""is_dominant_speaker":false,"is_mic_on":true,"is_screen_sharing":false,"is_speaking":true,"#
+                + #""joined_at":"2023-11-14T22:13:20.250Z","metadata":{"seat":3,"tags":["a",null]},"#
+                + #""mode":"SEND_AND_RECV","pin":{"is_local":false,"pin_type":"CAM","#
+                + #""pinned_at":"1970-01-01T00:00:01.000Z"},"position":null,"revision":7,"#
                 + #""sid":"PA1","status":"connected","tracks":[{"codec":"AAC","enabled":true,"fps":null,"height":null,"#
                 + #""kind":"audio","media_state":"playable","name":"mic","published":true,"sid":"MT1","#
                 + #""subscribed":true,"width":null}]}"#
@@ -89,7 +97,9 @@ struct GoldenJSONTests {
         event.tiles = [Self.tile]
         try golden(
             event,
-            #"{"layout":{"grid_size":12,"height":720,"orientation":"landscape","tiles":["# + Self.tileJSON
+            #"{"layout":{"auto_switch_on_screen_share":true,"grid_size":12,"height":720,"orientation":"landscape","#
+                + #""overlays":{"mic":true,"name":true},"priority":"SPEAKER","scale_mode":"fill","theme":"DEFAULT","#
+                + #""tiles":["# + Self.tileJSON
                 + #"],"type":"GRID","width":1280},"rev":9,"room_sid":"RM1","tiles":["# + Self.tileJSON
                 + #"],"ts":"1970-01-01T00:00:00.000Z","type":"layout.changed"}"#
         )
@@ -114,6 +124,51 @@ struct GoldenJSONTests {
         )
         try golden(ProgramResource(fps: Rate("29.97")), #"{"fps":29.97}"#)
         try golden(ProgramResource(fps: Rate("30000/1001")), #"{"fps":"30000/1001"}"#)
+    }
+
+    @Test("Nobody speaks: the event says null, and is read back as that; a missing field is something else")
+    func silence() throws {
+        var event = EventResource(type: "dominant_speaker.changed", roomSID: "RM1", rev: 9, ts: Timestamp(0))
+        event.sid = ExplicitNull(wrappedValue: nil)
+        event.previousSID = ExplicitNull(wrappedValue: "PA1")
+        try golden(
+            event,
+            #"{"previous_sid":"PA1","rev":9,"room_sid":"RM1","sid":null,"ts":"1970-01-01T00:00:00.000Z","#
+                + #""type":"dominant_speaker.changed"}"#
+        )
+        let other = try WireJSON.decode(
+            EventResource.self,
+            from: Data(#"{"rev":9,"room_sid":"","ts":"1970-01-01T00:00:00.000Z","type":"heartbeat"}"#.utf8)
+        )
+        #expect(other.sid == nil)
+    }
+
+    @Test("What the mixer reports; a host without a microphone has a null level")
+    func mixerReport() throws {
+        try golden(
+            MixerReportBody(participants: [
+                MixerReportEntry(sid: "PA1", audioLevel: -31.5, subscribed: ["mic", "camera"]),
+                MixerReportEntry(sid: "PA2", audioLevel: nil, subscribed: []),
+            ]),
+            #"{"participants":[{"audio_level":-31.5,"sid":"PA1","subscribed":["mic","camera"]},"#
+                + #"{"audio_level":null,"sid":"PA2","subscribed":[]}]}"#
+        )
+    }
+
+    @Test("Any JSON is kept as it came")
+    func anyJSON() throws {
+        let text = #"{"a":[1,-2.5,true,false,null,"x",{"b":{}}],"big":9007199254740991}"#
+        let value = try WireJSON.decode(AnyJSON.self, from: Data(text.utf8))
+        #expect(try json(value) == text)
+    }
+
+    @Test(
+        "An event id may be a number or a text",
+        arguments: [#"{"session_id":"s","last_event_id":7}"#, #"{"session_id":"s","last_event_id":"7"}"#]
+    )
+    func eventID(text: String) throws {
+        let body = try WireJSON.decode(ReconnectBody.self, from: Data(text.utf8))
+        #expect(body.lastEventID == EventID(7))
     }
 
     @Test("A refusal")
@@ -181,9 +236,11 @@ struct GoldenJSONTests {
                             lastError: nil
                         )
                     ]
-                )
+                ),
+                hls: HLSResource(state: "HLS_STOPPED", startedAt: nil, playbackHLSURL: nil)
             ),
-            #"{"broadcasting":true,"livestream":{"outputs":[{"bytes_sent":10,"dropped_frames":0,"last_error":null,"#
+            #"{"broadcasting":true,"hls":{"playback_hls_url":null,"started_at":null,"state":"HLS_STOPPED"},"#
+                + #""livestream":{"end_reason":null,"outputs":[{"bytes_sent":10,"dropped_frames":0,"last_error":null,"#
                 + #""name":"yt","reconnects":1,"state":"connected","stream_key":"****wxyz","#
                 + #""url":"rtmp://a.example/live"}],"started_at":"1970-01-01T00:00:01.000Z","#
                 + #""state":"LIVESTREAM_STARTED"}}"#

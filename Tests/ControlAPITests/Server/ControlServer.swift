@@ -3,6 +3,7 @@ import Foundation
 import GatewayModel
 import Hummingbird
 import Logging
+import Media
 import NIOCore
 import Stage
 import Synchronization
@@ -19,15 +20,25 @@ final class ControlServer: Sendable {
     let directory: RoomDirectory
     let tokens: AccessTokens
     let livestreams = RecordingLivestreams()
+    let hls = RecordingHLS()
+    let log = RecordingLog()
     let viewership = FixedViewership()
     let isReady = Atomic<Bool>(true)
     private let port = Mutex(0)
     private let adminPort = Mutex(0)
     private let session = URLSession(configuration: .ephemeral)
     private let operatorToken: String
+    private let allowedOrigins: Set<String>
+    /// Rooms that were kept, in order; each entry is a room's sid.
+    let persisted = Mutex<[String]>([])
+    /// What the next rooms to be kept run into.
+    let persistFault = Mutex<(any Error)?>(nil)
+    /// Why nothing more is taken at this moment.
+    let refusal = Mutex<StageError?>(nil)
 
-    private init(settings: StageSettings) async throws {
-        directory = RoomDirectory(settings: settings, pepper: [1, 2, 3])
+    private init(settings: StageSettings, clock: any MonotonicClock, allowedOrigins: Set<String>) async throws {
+        self.allowedOrigins = allowedOrigins
+        directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3])
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
         operatorToken = try await tokens.mintOperator(expiresIn: 600)
     }
@@ -35,9 +46,11 @@ final class ControlServer: Sendable {
     /// Runs `body` against a server that is ended afterwards.
     static func run(
         settings: StageSettings = .init(),
+        clock: any MonotonicClock = SystemClock(),
+        allowedOrigins: Set<String> = [],
         _ body: @escaping @Sendable (ControlServer) async throws -> Void
     ) async throws {
-        let server = try await ControlServer(settings: settings)
+        let server = try await ControlServer(settings: settings, clock: clock, allowedOrigins: allowedOrigins)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (ports, found) = AsyncStream.makeStream(of: Void.self)
             for isAdmin in [false, true] {
@@ -53,18 +66,30 @@ final class ControlServer: Sendable {
         }
     }
 
-    private func application(isAdmin: Bool, onBound: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
-        let routes = ControlRoutes(
+    func routes() -> ControlRoutes {
+        ControlRoutes(
             directory: directory,
             tokens: tokens,
             livestreams: livestreams,
+            hls: hls,
             viewership: viewership,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
             readiness: { [self] in isReady.load(ordering: .relaxed) },
-            metrics: { "footlight_rooms 1\n" }
+            metrics: { "footlight_rooms 1\n" },
+            allowedOrigins: allowedOrigins,
+            admission: { [self] in refusal.withLock { $0 } },
+            persist: { [self] sid in
+                if let fault = persistFault.withLock({ $0 }) { throw fault }
+                persisted.withLock { $0.append(sid) }
+            },
+            auditLogger: log.logger
         )
+    }
+
+    private func application(isAdmin: Bool, onBound: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
+        let routes = routes()
         var logger = Logger(label: "control")
         logger.logLevel = .critical
         return Application(

@@ -9,7 +9,17 @@ final class RecordingLivestreams: LivestreamControlling {
         rooms.withLock { $0[room] ?? [] }
     }
 
+    private let asked = Mutex<LivestreamOptions?>(nil)
+
+    /// The options of the latest start.
+    var options: LivestreamOptions? { asked.withLock { $0 } }
+
     func start(room: String, targets: [OutputTarget]) throws(StageError) {
+        try start(room: room, targets: targets, options: LivestreamOptions())
+    }
+
+    func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
+        asked.withLock { $0 = options }
         try rooms.withLock { (rooms) throws(StageError) in
             guard rooms[room] == nil else { throw .livestreamAlreadyStarted }
             rooms[room] = targets

@@ -1,0 +1,197 @@
+import FootlightTesting
+import Foundation
+import GatewayModel
+import Logging
+import Stage
+import Synchronization
+import Testing
+
+@testable import ControlAPI
+
+@Suite("T15 Every code that the server has a condition for")
+struct ErrorRoutesTests {
+    @Test("The shape of a refusal: nine words, the code's own page, Retry-After where waiting helps")
+    func shape() async throws {
+        try await ControlServer.run { (server) async throws in
+            let answer = try await server.ask("GET", "/v1/rooms/none")
+            let object = try JSONSerialization.jsonObject(with: answer.data) as? [String: [String: Any]]
+            let error = try #require(object?["error"])
+            #expect(
+                Set(error.keys) == [
+                    "code", "name", "message", "cause", "solution", "status", "retryable", "retry_after", "more_info",
+                ]
+            )
+            #expect(error["retry_after"] is NSNull)
+            let page = try #require(error["more_info"] as? String)
+            let explained = try await server.ask("GET", page, as: .nobody)
+            #expect(explained.status == 200)
+            #expect(
+                explained.text.contains("53106 RoomNotFoundError (HTTP 404)") && explained.text.contains("Solution:")
+            )
+        }
+    }
+
+    @Test("Only what can pass by itself is retryable: 53000, 53001, 53006, 53405, 3065, and faults of ours (5xx)")
+    func retryable() {
+        let passing: Set<Int> = [53000, 53001, 53006, 53405, 3065]
+        for error in StageError.documented {
+            #expect(error.isRetryable == (passing.contains(error.code) || error.status >= 500), "\(error.code)")
+            #expect(error.isRetryable || error.retryAfter == nil, "\(error.code)")
+            #expect(!error.name.isEmpty && !error.cause.isEmpty && !error.solution.isEmpty)
+        }
+        let named = Set(StageError.documented.map(\.code))
+        let wanted = [
+            20101, 20103, 20104, 20106, 20107, 53001, 53002, 53004, 53006, 53100, 53101, 53102, 53103, 53105, 53106,
+            53107, 53113, 53118, 53200, 53201, 53202, 53203, 53204, 53205, 53301, 53303, 53304, 53305, 53404, 53405,
+            3035, 3054, 3055, 3065, 3066, 3067, 3073, 4010, 4013, 4014, 4015, 4016, 4017, 4030, 4065, 5002, 5003,
+        ]
+        #expect(Set(wanted).subtracting(named).isEmpty)
+    }
+
+    @Test("53006 no admission: nothing new begins, with a time to come back, and what runs goes on")
+    func admission() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            server.refusal.withLock { $0 = .serverBusy(retryAfter: 7) }
+            let output = #"{"outputs":[{"url":"rtmp://a.example/live","stream_key":"k"}]}"#
+            for (path, body) in [
+                ("/v1/rooms", #"{"unique_name":"b"}"#),
+                ("/v1/rooms/show/participants", #"{"identity":"ben","mode":"RECV_ONLY"}"#),
+                ("/v1/rooms/show/go_live", ""), ("/v1/rooms/show/livestream/start", output),
+                ("/v1/rooms/show/hls/start", ""),
+            ] {
+                let answer = try await server.ask("POST", path, body)
+                #expect(answer.refusal == "503/53006", "\(path)")
+                #expect(answer.headers["retry-after"] == "7" && answer.error?.retryAfter == 7)
+                #expect(answer.error?.retryable == true)
+            }
+            server.refusal.withLock { $0 = .serverBusy(retryAfter: nil) }
+            let terminal = try await server.ask("POST", "/v1/rooms", #"{"unique_name":"b"}"#)
+            #expect(terminal.refusal == "503/53006" && terminal.headers["retry-after"] == nil)
+            let mode = #"{"mode":"RECV_ONLY"}"#
+            #expect(try await server.ask("POST", "/v1/rooms/show/participants/ann/mode", mode).status == 200)
+            #expect(try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#).status == 200)
+        }
+    }
+
+    @Test("53105, 53106, 53113, 53118 and 4010 the room is full, gone, taken, ended, or has its hosts")
+    func rooms() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom("show", #","max_participants":2,"max_hosts":1"#)
+            #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"show"}"#).refusal == "409/53113")
+            #expect(try await server.join("none", "ann").refusal == "404/53106")
+            #expect(try await server.join("show", "ann").status == 201)
+            #expect(try await server.join("show", "ben").refusal == "409/4010")
+            #expect(try await server.join("show", "eve", "RECV_ONLY").status == 201)
+            let full = try await server.join("show", "fay", "RECV_ONLY")
+            #expect(full.refusal == "409/53105")
+            #expect(full.error?.message == "Room contains too many Participants" && full.error?.retryable == false)
+            #expect(try await server.join("show", "eve", "RECV_ONLY").status == 201, "who is there already has a place")
+            let end = #"{"status":"completed"}"#
+            #expect(try await server.ask("POST", "/v1/rooms/show", end).status == 200)
+            #expect(try await server.ask("POST", "/v1/rooms/show", end).refusal == "410/53118")
+            #expect(try await server.join("show", "ann").refusal == "404/53106")
+        }
+    }
+
+    @Test("53405 a host that announced media and sends none is told so on its own stream, and leaves")
+    func mediaNeverCame() async throws {
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
+            try await server.makeRoom()
+            let ann = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 600)
+            )
+            let joined = try await server.join("show", "ann", as: ann).decode(JoinAnswer.self)
+            let client = try server.events(
+                "/v1/rooms/show/events?participant=ann&session_id=\(joined.sessionID)",
+                as: ann
+            )
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            #expect(try await server.ask("PUT", "/v1/rooms/show/participants/ann/tracks/mic", as: ann).status == 200)
+            let beat = #"{"session_id":"\#(joined.sessionID)"}"#
+            for _ in 0..<4 {
+                clock.advance(by: .seconds(4))
+                _ = try await server.ask("POST", "/v1/rooms/show/participants/ann/heartbeat", beat, as: ann)
+                server.directory.sweep()
+            }
+            var last: EventClient.Event?
+            while let event = await events.next() { last = event }
+            #expect(last?.name == "session.disconnected" && last?.data?.error?.code == 53405)
+            #expect(last?.data?.error?.retryable == true)
+            #expect(try server.directory.room("show").participants.isEmpty)
+        }
+    }
+
+    @Test("53204 and 53118 the removed and those of an ended room are told why on their own streams")
+    func lastWords() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            var iterators: [AsyncStream<EventClient.Event>.AsyncIterator] = []
+            var clients: [EventClient] = []
+            for identity in ["ann", "ben"] {
+                let joined = try await server.join("show", identity).decode(JoinAnswer.self)
+                let client = try server.events(
+                    "/v1/rooms/show/events?participant=\(identity)&session_id=\(joined.sessionID)"
+                )
+                var events = client.events.makeAsyncIterator()
+                _ = await events.next()
+                _ = await events.next()
+                clients.append(client)
+                iterators.append(events)
+            }
+            #expect(try await server.ask("DELETE", "/v1/rooms/show/participants/ann?reason=removed").status == 204)
+            #expect(try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#).status == 200)
+            for (index, code) in [(0, 53204), (1, 53118)] {
+                var last: EventClient.Event?
+                while let event = await iterators[index].next() { last = event }
+                #expect(last?.name == "session.disconnected" && last?.data?.error?.code == code)
+            }
+            for client in clients { client.close() }
+        }
+    }
+
+    @Test("53103 a room that cannot be kept is not made; a show goes on though its record cannot be written")
+    func keeping() async throws {
+        struct DiskFull: Error {}
+        try await ControlServer.run { (server) async throws in
+            let room = try await server.makeRoom()
+            #expect(server.persisted.withLock { $0 } == [room.sid], "kept before it is answered")
+            _ = try await server.join("show", "ann")
+            let mode = "/v1/rooms/show/participants/ann/mode"
+            _ = try await server.ask("POST", mode, #"{"mode":"RECV_ONLY"}"#)
+            _ = try await server.ask("POST", "/v1/rooms/show/go_live")
+            #expect(server.persisted.withLock { $0.count } == 4)
+
+            server.persistFault.withLock { $0 = DiskFull() }
+            let failed = try await server.ask("POST", "/v1/rooms", #"{"unique_name":"b"}"#)
+            #expect(failed.refusal == "500/53103" && failed.error?.retryable == true)
+            #expect(try await server.ask("GET", "/v1/rooms?status=in-progress").decode(RoomList.self).rooms.count == 1)
+            #expect(try await server.join("show", "ben").status == 201)
+            #expect(server.log.lines.contains { $0.message == "room not kept" && $0.level == .error })
+            #expect(try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#).status == 200)
+            server.persistFault.withLock { $0 = nil }
+            #expect(
+                try await server.ask("POST", "/v1/rooms", #"{"unique_name":"b"}"#).status == 201,
+                "the name is free"
+            )
+        }
+    }
+
+    @Test("A room that nobody made is made by the first to join, where that is switched on")
+    func adHoc() async throws {
+        try await ControlServer.run(settings: StageSettings(createsRoomsOnJoin: true)) { (server) async throws in
+            let ann = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "ann", room: "fresh", mode: .sendAndReceive, expiresIn: 60)
+            )
+            #expect(try await server.join("other", "ann", as: ann).refusal == "403/20106")
+            let joined = try await server.join("fresh", "ann", as: ann)
+            #expect(joined.status == 201)
+            #expect(try joined.decode(JoinAnswer.self).room.uniqueName == "fresh")
+            #expect(try await server.join("a%20b", "ann").refusal == "400/53102")
+        }
+    }
+}

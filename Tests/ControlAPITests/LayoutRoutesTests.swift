@@ -1,0 +1,112 @@
+import ControlAPI
+import GatewayModel
+import Stage
+import Testing
+
+@Suite("Layout by HTTP")
+struct LayoutRoutesTests {
+    private static let path = "/v1/rooms/show/layout"
+
+    @Test("A layout is changed in part, applies at once, is told of, and stays")
+    func change() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom("show", #","layout":{"grid_size":4,"theme":"LIGHT"}"#)
+            for identity in ["ann", "ben", "cas"] { _ = try await server.join("show", identity) }
+            let before = try await server.ask("GET", Self.path).decode(LayoutResource.self)
+            #expect(before.type == "GRID" && before.priority == "SPEAKER" && before.gridSize == 4)
+            #expect(before.theme == "LIGHT" && before.scaleMode == "fill" && before.autoSwitchOnScreenShare)
+            #expect(before.overlays == OverlaysResource(name: true, mic: true))
+            #expect(before.orientation == "landscape" && before.tiles.count == 3)
+
+            let client = try server.events("/v1/rooms/show/events")
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            let change = #"{"type":"SIDEBAR","priority":"PIN","overlays":{"mic":false},"scale_mode":"fit"}"#
+            let answer = try await server.ask("PUT", Self.path, change)
+            #expect(answer.status == 200)
+            let after = try answer.decode(LayoutResource.self)
+            #expect(after.type == "SIDEBAR" && after.priority == "PIN" && after.scaleMode == "fit")
+            #expect(after.overlays == OverlaysResource(name: true, mic: false))
+            #expect(after.gridSize == 4 && after.theme == "LIGHT", "what is not named stays")
+            #expect((after.tiles.first?.width ?? 0) > (after.tiles.last?.width ?? 0))
+            let told = try #require(await events.next())
+            #expect(told.name == "layout.changed" && told.data?.layout == after)
+            let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(room.layout.type == "SIDEBAR" && room.layout.gridSize == 4)
+            client.close()
+        }
+    }
+
+    @Test("Words and numbers that are none are refused by name, and nothing changes")
+    func faults() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let revision = try server.directory.room("show").revision
+            for (body, refusal, words) in [
+                (#"{"type":"ROUND"}"#, "400/3073", "type"), (#"{"priority":"X"}"#, "400/3073", "priority"),
+                (#"{"theme":"PINK"}"#, "400/3073", "theme"), (#"{"scale_mode":"crop"}"#, "400/3073", "scale_mode"),
+                (#"{"orientation":"round"}"#, "400/3073", "orientation"),
+                (#"{"grid_size":0}"#, "400/3073", "grid_size"), (#"{"grid_size":13}"#, "400/3073", "grid_size"),
+                (#"{"grid_size":"4"}"#, "400/53004", "grid_size must be a whole number"),
+                (#"{"overlays":{"name":"yes"}}"#, "400/53004", "overlays.name"), ("[]", "400/53004", ""),
+            ] {
+                let answer = try await server.ask("PUT", Self.path, body)
+                #expect(answer.refusal == refusal, "\(body)")
+                #expect(words.isEmpty || answer.error?.message.contains(words) ?? false, "\(answer.text)")
+            }
+            #expect(try server.directory.room("show").revision == revision)
+        }
+    }
+
+    @Test("A preview gives the tiles for hosts that are not there, and the air stays as it is")
+    func preview() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            let revision = try server.directory.room("show").revision
+            let hosts =
+                #"[{"label":"One"},{"label":"Two","is_dominant_speaker":true},{"label":"Three","has_camera":false}]"#
+            let body = #"{"layout":{"type":"SIDEBAR"},"hosts":\#(hosts)}"#
+            let answer = try await server.ask("POST", "\(Self.path)/preview", body)
+            #expect(answer.status == 200)
+            let preview = try answer.decode(LayoutResource.self)
+            #expect(preview.type == "SIDEBAR" && preview.tiles.count == 3)
+            #expect(preview.tiles.first?.label == "Two", "the speaker is large")
+            #expect(preview.tiles.first { $0.label == "Three" }?.source == "placeholder")
+            let pinned =
+                #"{"layout":{"type":"SIDEBAR","priority":"PIN"},"hosts":[{"label":"A"},{"label":"B","pin_type":"CAM"}]}"#
+            let second = try await server.ask("POST", "\(Self.path)/preview", pinned).decode(LayoutResource.self)
+            #expect(second.tiles.first?.label == "B")
+            let own = try await server.ask("POST", "\(Self.path)/preview", "{}").decode(LayoutResource.self)
+            #expect(own.tiles.map(\.label) == ["ann"] && own.type == "GRID")
+            #expect(try server.directory.room("show").revision == revision)
+            for (fault, words) in [
+                (#"{"layout":{"type":"X"}}"#, "layout.type"),
+                (#"{"hosts":[{"label":"a","pin_type":"X"}]}"#, "pin_type"),
+                (#"{"hosts":[{"label":"a","sid":"x"},{"label":"b","sid":"x"}]}"#, "hosts"),
+                (#"{"layout":{"grid_size":99}}"#, "grid_size"),
+            ] {
+                let refused = try await server.ask("POST", "\(Self.path)/preview", fault)
+                #expect(refused.refusal == "400/3073" && refused.error?.message.contains(words) ?? false, "\(fault)")
+            }
+        }
+    }
+
+    @Test("Only whoever runs the show changes the layout; everybody in the room sees it")
+    func access() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let token = try await server.tokens.mint(
+                identity: "ann",
+                room: "show",
+                mode: .sendAndReceive,
+                expiresIn: 60
+            )
+            #expect(try await server.ask("GET", Self.path, as: .token(token)).status == 200)
+            #expect(try await server.ask("POST", "\(Self.path)/preview", "{}", as: .token(token)).status == 200)
+            let change = #"{"type":"SPOTLIGHT"}"#
+            #expect(try await server.ask("PUT", Self.path, change, as: .token(token)).refusal == "403/20106")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import GatewayModel
+
+extension ModelSamples {
+    static let outputBody = OutputBody(name: "x", url: "x", streamKey: "x")
+
+    static let overlaysBody = OverlaysBody(name: true, mic: true)
+
+    static let layoutBody = LayoutBody(
+        type: "x",
+        priority: "x",
+        gridSize: 1,
+        orientation: "x",
+        theme: "x",
+        scaleMode: "x",
+        autoSwitchOnScreenShare: true,
+        overlays: overlaysBody
+    )
+
+    static let startLivestreamBody = StartLivestreamBody(
+        outputs: [outputBody],
+        quality: "x",
+        fps: Rate("30"),
+        width: 1,
+        height: 1,
+        videoBitrate: 1,
+        audioBitrate: 1,
+        maxDuration: 1,
+        minIdleTimeout: 1,
+        layout: layoutBody
+    )
+
+    static let startHLSBody = StartHLSBody(layout: layoutBody)
+
+    static let autoStartBody = AutoStartBody(livestream: startLivestreamBody, hls: startHLSBody)
+
+    static let callSettingsBody = CallSettingsBody(
+        audioOn: true,
+        videoOn: true,
+        speakerOn: true,
+        audioOutputOn: true,
+        cameraPosition: "x"
+    )
+
+    static let connectOptionsBody = ConnectOptionsBody(maxBitrate: 1, width: 1, height: 1)
+
+    static let createInvitationBody = CreateInvitationBody(identities: ["x"], mode: "x", timeout: 1)
+
+    static let createRoomBody = CreateRoomBody(
+        uniqueName: "x",
+        maxParticipants: 1,
+        maxHosts: 1,
+        emptyRoomTimeout: 1,
+        unusedRoomTimeout: 1,
+        backstage: true,
+        layout: layoutBody,
+        program: programResource,
+        autoStart: autoStartBody
+    )
+
+    static let heartbeatBody = HeartbeatBody(sessionID: "x", audioLevel: 1.5)
+
+    static let joinBody = JoinBody(
+        identity: "x",
+        displayName: "x",
+        mode: "x",
+        metadata: ["a": .bool(true)],
+        callSettings: callSettingsBody,
+        connectOptions: connectOptionsBody,
+        invitationSID: "x"
+    )
+
+    static let previewHost = PreviewHost(
+        sid: "x",
+        label: "x",
+        hasCamera: true,
+        hasMic: true,
+        hasScreen: true,
+        isDominantSpeaker: true,
+        pinType: "x"
+    )
+
+    static let layoutPreviewBody = LayoutPreviewBody(layout: layoutBody, hosts: [previewHost])
+
+    static let mixerReportEntry = MixerReportEntry(sid: "x", audioLevel: 1.5, subscribed: ["x"])
+
+    static let mixerReportBody = MixerReportBody(participants: [mixerReportEntry])
+
+    static let modeBody = ModeBody(mode: "x")
+
+    static let pinBody = PinBody(pinType: "x")
+
+    static let publishTrackBody = PublishTrackBody(kind: "x", enabled: true)
+
+    static let reconnectBody = ReconnectBody(sessionID: "x", lastEventID: EventID(1))
+
+    static let updateParticipantBody = UpdateParticipantBody(displayName: "x", metadata: ["a": .bool(true)])
+
+    static let updateRoomBody = UpdateRoomBody(status: "x")
+
+    static let updateTrackBody = UpdateTrackBody(enabled: true)
+}

@@ -1,0 +1,78 @@
+import Foundation
+import GatewayModel
+import Testing
+
+/// One value of every type of the model with nothing left out, to see which words it is written with.
+enum ModelSamples {
+    struct Sample: Sendable, CustomTestStringConvertible {
+        let name: String
+        let keys: Set<String>
+
+        var testDescription: String { name }
+
+        init(_ value: some Encodable) {
+            name = "\(type(of: value))"
+            let object = try? JSONSerialization.jsonObject(with: WireJSON.encode(value))
+            keys = Set((object as? [String: Any] ?? [:]).keys)
+        }
+    }
+
+    static let all: [Sample] = [
+        Sample(autoStartBody),
+        Sample(breakdownResource),
+        Sample(callSettingsBody),
+        Sample(callSettingsResource),
+        Sample(connectOptionsBody),
+        Sample(connectOptionsResource),
+        Sample(countsResource),
+        Sample(createInvitationBody),
+        Sample(createRoomBody),
+        Sample(egressResource),
+        Sample(errorAnswer),
+        Sample(errorResource),
+        Sample(eventResource),
+        Sample(hLSResource),
+        Sample(heartbeatBody),
+        Sample(ingestResource),
+        Sample(invitationResource),
+        Sample(inviteeResource),
+        Sample(joinAnswer),
+        Sample(joinBody),
+        Sample(layoutBody),
+        Sample(layoutPreviewBody),
+        Sample(layoutResource),
+        Sample(layoutSettingsResource),
+        Sample(livestreamResource),
+        Sample(mixerReportBody),
+        Sample(mixerReportEntry),
+        Sample(modeAnswer),
+        Sample(modeBody),
+        Sample(outputBody),
+        Sample(outputResource),
+        Sample(overlaysBody),
+        Sample(overlaysResource),
+        Sample(pageResource),
+        Sample(participantList),
+        Sample(participantResource),
+        Sample(pinBody),
+        Sample(pinResource),
+        Sample(playbackResource),
+        Sample(previewHost),
+        Sample(programResource),
+        Sample(publishTrackBody),
+        Sample(rTMPIngestResource),
+        Sample(reconnectBody),
+        Sample(roomList),
+        Sample(roomResource),
+        Sample(startHLSBody),
+        Sample(startLivestreamBody),
+        Sample(tileResource),
+        Sample(trackResource),
+        Sample(updateParticipantBody),
+        Sample(updateRoomBody),
+        Sample(updateTrackBody),
+        Sample(viewershipResource),
+        Sample(viewershipTotalsResource),
+        Sample(warningResource),
+    ]
+}

@@ -1,0 +1,91 @@
+import Foundation
+import GatewayModel
+import Hummingbird
+import Testing
+
+@testable import ControlAPI
+
+@Suite("The OpenAPI description")
+struct OpenAPITests {
+    private static let methods: Set<String> = ["get", "put", "post", "patch", "delete"]
+
+    private func document(_ server: ControlServer) async throws -> YAMLText {
+        let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .nobody)
+        #expect(answer.status == 200)
+        #expect(answer.headers["content-type"]?.hasPrefix("application/yaml") ?? false)
+        return try YAMLText(answer.text)
+    }
+
+    @Test("It is served to everybody, and names every address and method of the router, and no other")
+    func routes() async throws {
+        try await ControlServer.run { (server) async throws in
+            let paths = try #require(try await document(server)["paths"])
+            let described = paths.keys.flatMap { path in
+                (paths[path]?.keys ?? []).intersection(Self.methods).map { "\($0.uppercased()) \(path)" }
+            }
+            let served = server.routes().openRouter().routes.map { "\($0.method.rawValue) \($0.path.braced)" }
+            #expect(Set(described) == Set(served))
+            #expect(described.count == Set(described).count)
+        }
+    }
+
+    @Test("Every operation has an id of its own, every reference has its target, every {name} its parameter")
+    func references() async throws {
+        try await ControlServer.run { (server) async throws in
+            let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .nobody).text
+            let document = try YAMLText(answer)
+            let ids = answer.matches(of: /operationId: (\w+)/).map { String($0.1) }
+            #expect(Set(ids).count == ids.count && ids.count > 40)
+            for match in answer.matches(of: /'#\/components\/(\w+)\/(\w+)'/) {
+                #expect(document["components", String(match.1), String(match.2)] != nil, "\(match.0)")
+            }
+            let parameters = try #require(document["components", "parameters"])
+            for path in document["paths"]?.keys ?? [] {
+                for method in Self.methods {
+                    guard let operation = document["paths", path, method] else { continue }
+                    guard case .list(let given) = operation["parameters"] ?? .list([]) else {
+                        Issue.record("\(path)")
+                        continue
+                    }
+                    let names = given.compactMap { item -> String? in
+                        guard case .word(let target)? = item["$ref"], let name = target.split(separator: "/").last,
+                            parameters[String(name), "in"] == .word("path"),
+                            case .word(let parameter)? = parameters[String(name), "name"]
+                        else { return nil }
+                        return parameter
+                    }
+                    let wanted = path.matches(of: /\{(\w+)\}/).map { String($0.1) }
+                    #expect(names.sorted() == wanted.sorted(), "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    @Test("The properties of every schema are the words that the code writes and reads", arguments: ModelSamples.all)
+    func schemas(sample: ModelSamples.Sample) async throws {
+        try await ControlServer.run { (server) async throws in
+            let schema = try #require(try await document(server)["components", "schemas", sample.name])
+            let properties = schema["properties"]?.keys ?? []
+            #expect(properties == sample.keys, "\(sample.name)")
+            let required = Set(schema["required"]?.words ?? [])
+            #expect(required.isSubset(of: sample.keys))
+        }
+    }
+
+    @Test("Every schema has its sample")
+    func complete() async throws {
+        try await ControlServer.run { (server) async throws in
+            let schemas = try #require(try await document(server)["components", "schemas"])
+            #expect(schemas.keys == Set(ModelSamples.all.map(\.name)))
+        }
+    }
+}
+
+extension RouterPath {
+    /// The path with its parameters in braces.
+    var braced: String {
+        description.split(separator: "/").map { part in
+            part.hasPrefix(":") ? "/{\(part.dropFirst())}" : "/\(part)"
+        }.joined()
+    }
+}

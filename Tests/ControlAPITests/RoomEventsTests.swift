@@ -1,0 +1,176 @@
+import ControlAPI
+import FootlightTesting
+import Foundation
+import GatewayModel
+import Stage
+import Testing
+import Viewership
+
+@Suite("What a show tells")
+struct RoomEventsTests {
+    private static let events = "/v1/rooms/show/events"
+
+    private func next(
+        _ events: inout AsyncStream<EventClient.Event>.AsyncIterator,
+        named name: String
+    ) async -> EventResource? {
+        while let event = await events.next() {
+            if event.name == name { return event.data }
+        }
+        return nil
+    }
+
+    @Test("The mixer's report makes tracks subscribed, and says who speaks; null when nobody does (V25, T5)")
+    func mixerReport() async throws {
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
+            try await server.makeRoom()
+            let mixer = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "mixer", room: "show", role: .mixer, expiresIn: 600)
+            )
+            let sid = try await server.join("show", "ann").decode(JoinAnswer.self).participant.sid
+            #expect(try await server.ask("PUT", "/v1/rooms/show/participants/ann/tracks/mic").status == 200)
+            let client = try server.events(Self.events)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            func report(_ level: Double, times: Int) async throws {
+                let body = #"{"participants":[{"sid":"\#(sid)","audio_level":\#(level),"subscribed":["mic"]}]}"#
+                for _ in 0..<times {
+                    let answer = try await server.ask("POST", "/v1/rooms/show/mixer/report", body, as: mixer)
+                    #expect(answer.status == 204)
+                    clock.advance(by: .milliseconds(100))
+                }
+            }
+            try await report(-20, times: 10)
+            let subscribed = try #require(await next(&events, named: "track.subscribed"))
+            #expect(subscribed.track?.mediaState == "playable" && subscribed.participant?.isMicOn == true)
+            let spoke = try #require(await next(&events, named: "dominant_speaker.changed"))
+            #expect(spoke.sid?.wrappedValue == sid && spoke.reason == "began")
+            let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(room.dominantSpeakerSID == sid)
+            let ann = try await server.ask("GET", "/v1/rooms/show/participants/ann").decode(ParticipantResource.self)
+            #expect(ann.isSpeaking && ann.isDominantSpeaker && ann.audioLevel == -20)
+
+            try await report(-127, times: 60)
+            let silent = try #require(await next(&events, named: "dominant_speaker.changed"))
+            #expect(silent.sid == ExplicitNull(wrappedValue: nil) && silent.previousSID?.wrappedValue == sid)
+            client.close()
+        }
+    }
+
+    @Test("Only the room's own mixer reports, and only what can be read")
+    func mixerFaults() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            try await server.makeRoom("other")
+            let token = try await server.tokens.mint(identity: "mixer", room: "show", role: .mixer, expiresIn: 60)
+            let mixer = ControlServer.Bearer.token(token)
+            let path = "/v1/rooms/show/mixer/report"
+            let body = #"{"participants":[]}"#
+            #expect(try await server.ask("POST", path, body, as: mixer).status == 204)
+            #expect(try await server.ask("POST", path, body).refusal == "403/20106", "not even an operator")
+            #expect(
+                try await server.ask("POST", "/v1/rooms/other/mixer/report", body, as: mixer).refusal == "403/20106"
+            )
+            for (fault, refusal) in [
+                ("{}", "400/53004"), (#"{"participants":[{"sid":"x"}]}"#, "400/53004"),
+                (#"{"participants":[{"sid":"x","subscribed":["lamp"]}]}"#, "400/53301"),
+                (#"{"participants":[{"sid":"x","audio_level":"loud","subscribed":[]}]}"#, "400/53004"),
+            ] {
+                #expect(try await server.ask("POST", path, fault, as: mixer).refusal == refusal, "\(fault)")
+            }
+        }
+    }
+
+    @Test("V14 and V16 viewership.updated gets its numbers on the way out; a change of mode keeps its order")
+    func viewership() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            #expect(try await server.ask("PUT", "/v1/rooms/show/participants/ann/tracks/mic").status == 200)
+            var report = RoomViewership(room: "show", asOf: Date(timeIntervalSince1970: 1))
+            report.concurrent = 43
+            report.anonymous = 41
+            server.viewership.set(report)
+            let client = try server.events(Self.events)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            let snapshot = try #require(await events.next()?.data)
+            #expect(snapshot.room?.counts.audience == 41)
+
+            let mode = #"{"mode":"RECV_ONLY"}"#
+            #expect(try await server.ask("POST", "/v1/rooms/show/participants/ann/mode", mode).status == 200)
+            var names: [String] = []
+            while let event = await events.next(), let name = event.name {
+                names.append(name)
+                if name == "track.unpublished" { #expect(event.data?.reason == "mode_changed") }
+                if name == "participant.mode_changed" { #expect(event.data?.previousMode == "SEND_AND_RECV") }
+                if name == "viewership.updated" {
+                    #expect(event.data?.viewership?.concurrentViewers == 43)
+                    #expect(event.data?.counts?.anonymous == 41 && event.data?.counts?.hosts == 0)
+                }
+                if name == "layout.changed" { break }
+            }
+            #expect(names == ["track.unpublished", "participant.mode_changed", "viewership.updated", "layout.changed"])
+            client.close()
+        }
+    }
+
+    @Test("D34, D35 and V22 what becomes of the livestream and of HLS reaches the stream")
+    func egress() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let client = try server.events(Self.events)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            server.directory.livestreamChanged(room: "show", LivestreamStatus(state: .starting))
+            #expect(await next(&events, named: "livestream.state_changed")?.livestream?.state == "LIVESTREAM_STARTING")
+            let warning = LivestreamWarning(.outputInterrupted, output: "yt", message: "lost")
+            server.directory.livestreamWarned(room: "show", warning)
+            let warned = try #require(await next(&events, named: "livestream.warning")?.warning)
+            #expect(warned.output == "yt" && warned.reason == "output_interrupted" && warned.code == 5002)
+            server.directory.livestreamFailed(room: "show", .livestreamNotStarted("nothing answers"))
+            #expect(await next(&events, named: "livestream.error")?.error?.code == 4013)
+            server.directory.hlsChanged(room: "show", HLSStatus(state: .playable, playableAt: 5))
+            let hls = try #require(await next(&events, named: "hls.state_changed")?.hls)
+            #expect(hls.state == "HLS_PLAYABLE" && hls.playbackHLSURL?.hasSuffix("/live/show/index.m3u8") ?? false)
+            client.close()
+        }
+    }
+
+    @Test("Names and metadata change, are told of, and stay within their bounds")
+    func describing() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let body =
+                #"{"identity":"ann","mode":"SEND_AND_RECV","metadata":{"seat":3},"call_settings":{"video_on":false},"#
+                + #""connect_options":{"max_bitrate":2500,"width":640,"height":360}}"#
+            let joined = try await server.ask("POST", "/v1/rooms/show/participants", body).decode(JoinAnswer.self)
+            #expect(joined.participant.metadata == ["seat": .number(3)])
+            #expect(!joined.callSettings.videoOn && joined.callSettings.audioOn, "what is not wished has its default")
+            #expect(joined.connectOptions == ConnectOptionsResource(maxBitrate: 2500, width: 640, height: 360), "T18")
+            let path = "/v1/rooms/show/participants/ann"
+            let client = try server.events(Self.events)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            let change = #"{"display_name":"Ann B.","metadata":{"seat":4,"tags":["x"]}}"#
+            let changed = try await server.ask("PATCH", path, change).decode(ParticipantResource.self)
+            #expect(changed.displayName == "Ann B." && changed.revision > joined.participant.revision)
+            #expect(changed.metadata == ["seat": .number(4), "tags": .array([.string("x")])])
+            let told = try #require(await next(&events, named: "participant.updated")?.participant)
+            #expect(told.metadata == changed.metadata && told.displayName == "Ann B.")
+            let large = #"{"metadata":{"a":"\#(String(repeating: "x", count: 5000))"}}"#
+            for (fault, words) in [
+                (large, "metadata"), (#"{"display_name":"\#(String(repeating: "n", count: 101))"}"#, "name"),
+            ] {
+                let answer = try await server.ask("PATCH", path, fault)
+                #expect(answer.refusal == "400/3073" && answer.error?.message.contains(words) ?? false)
+            }
+            #expect(try await server.ask("PATCH", path, #"{"metadata":[]}"#).refusal == "400/53004")
+            let odd = #"{"identity":"x","mode":"RECV_ONLY","call_settings":{"camera_position":"up"}}"#
+            #expect(try await server.ask("POST", "/v1/rooms/show/participants", odd).refusal == "400/3073")
+            client.close()
+        }
+    }
+}

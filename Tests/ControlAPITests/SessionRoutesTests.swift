@@ -1,0 +1,150 @@
+import ControlAPI
+import Foundation
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@Suite("Sessions by HTTP")
+struct SessionRoutesTests {
+    private static let show = "/v1/rooms/show"
+
+    private func bearer(_ server: ControlServer, _ identity: String) async throws -> ControlServer.Bearer {
+        let claims = AccessClaims(
+            identity: identity,
+            role: .participant,
+            room: "show",
+            modes: [.sendAndReceive, .receiveOnly],
+            expiresAt: Date().timeIntervalSince1970 + 600
+        )
+        return .token(try await server.tokens.mint(claims))
+    }
+
+    private func beat(_ session: String) -> String { #"{"session_id":"\#(session)"}"# }
+
+    private func status(_ server: ControlServer, _ identity: String) throws -> ParticipantStatus? {
+        try server.directory.room("show").participant(identity)?.status
+    }
+
+    @Test("T12 a heartbeat connects; 15 s without one is a loss, 30 s more the end, and then the session answers 53002")
+    func heartbeats() async throws {
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await bearer(server, "ann")
+            let joined = try await server.join("show", "ann", "RECV_ONLY", as: ann).decode(JoinAnswer.self)
+            let path = "\(Self.show)/participants/ann"
+            #expect(joined.participant.status == "connecting")
+            let body = beat(joined.sessionID)
+            #expect(try await server.ask("POST", "\(path)/heartbeat", body, as: ann).status == 204)
+            #expect(try status(server, "ann") == .connected)
+
+            clock.advance(by: .seconds(16))
+            server.directory.sweep()
+            #expect(try status(server, "ann") == .reconnecting)
+            let change = try await server.ask("POST", "\(path)/mode", #"{"mode":"SEND_AND_RECV"}"#, as: ann)
+            #expect(change.refusal == "409/3065", "V20 commands wait while the one who gives them is away")
+            #expect(change.error?.retryable == true)
+            #expect(try await server.ask("PATCH", path, #"{"display_name":"A"}"#, as: ann).refusal == "409/3065")
+            #expect(
+                try await server.ask("PATCH", path, #"{"display_name":"A"}"#).status == 200,
+                "operators need not wait"
+            )
+
+            let back = try await server.ask("POST", "\(path)/reconnect", body, as: ann)
+            #expect(back.status == 200)
+            let answer = try back.decode(JoinAnswer.self)
+            #expect(answer.sessionID == joined.sessionID && answer.participant.status == "connected")
+            #expect(back.text.contains(#""ingest":null"#))
+
+            clock.advance(by: .seconds(46))
+            server.directory.sweep()
+            clock.advance(by: .seconds(31))
+            server.directory.sweep()
+            #expect(try status(server, "ann") == nil)
+            for call in ["heartbeat", "reconnect"] {
+                let late = try await server.ask("POST", "\(path)/\(call)", body, as: ann)
+                #expect(late.refusal == "410/53002", "T13 \(call)")
+            }
+            let query = "participant=\(joined.participant.sid)&session_id=\(joined.sessionID)"
+            #expect(try await server.ask("GET", "\(Self.show)/events?\(query)", as: ann).refusal == "410/53002")
+            try server.directory.end(room: "show")
+            #expect(try await server.ask("POST", "\(path)/reconnect", body, as: ann).refusal == "404/53106")
+        }
+    }
+
+    @Test("A stream with the session connects, and its end is a loss; without the session it is neither")
+    func streams() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await bearer(server, "ann")
+            let joined = try await server.join("show", "ann", "RECV_ONLY", as: ann).decode(JoinAnswer.self)
+            let path = "\(Self.show)/events?participant=ann"
+            let looking = try server.events(path, as: ann)
+            var seen = looking.events.makeAsyncIterator()
+            _ = await seen.next()
+            #expect(await seen.next()?.name == "room.snapshot")
+            #expect(try status(server, "ann") == .connecting)
+
+            let client = try server.events("\(path)&session_id=\(joined.sessionID)", as: ann)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            #expect(try status(server, "ann") == .connected)
+            client.close()
+            let isLost = try await eventually(within: .seconds(15)) {
+                server.directory.sweep()
+                return try status(server, "ann") == .reconnecting
+            }
+            #expect(isLost)
+            looking.close()
+        }
+    }
+
+    @Test("A browser's EventSource may bring a participant's token in the address, and nobody else, nowhere else")
+    func tokenInAddress() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await server.tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+            let root = try await server.tokens.mintOperator(expiresIn: 60)
+            let mixer = try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            let client = try server.events("\(Self.show)/events?access_token=\(ann)", as: .nobody)
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            #expect(await events.next()?.name == "room.snapshot")
+            client.close()
+            for token in [root, mixer, "x.y.z"] {
+                for path in ["\(Self.show)/events?", "/v1/events?identity=me&"] {
+                    let answer = try await server.ask("GET", "\(path)access_token=\(token)", as: .nobody)
+                    #expect(answer.refusal == "401/20101", "\(path)")
+                }
+            }
+            for path in [Self.show, "\(Self.show)/participants", "\(Self.show)/layout"] {
+                let answer = try await server.ask("GET", "\(path)?access_token=\(ann)", as: .nobody)
+                #expect(answer.refusal == "401/20101", "\(path)")
+            }
+        }
+    }
+
+    @Test("Sessions are their participant's: others cannot beat, come back or listen for it")
+    func strangers() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let (ann, ben) = (try await bearer(server, "ann"), try await bearer(server, "ben"))
+            let joined = try await server.join("show", "ann", as: ann).decode(JoinAnswer.self)
+            let body = beat(joined.sessionID)
+            for reference in ["ann", joined.participant.sid] {
+                let path = "\(Self.show)/participants/\(reference)"
+                for call in ["heartbeat", "reconnect"] {
+                    #expect(try await server.ask("POST", "\(path)/\(call)", body, as: ben).refusal == "403/20106")
+                }
+                let query = "participant=\(reference)&session_id=\(joined.sessionID)"
+                #expect(try await server.ask("GET", "\(Self.show)/events?\(query)", as: ben).refusal == "403/20106")
+            }
+            let path = "\(Self.show)/participants/ann/heartbeat"
+            #expect(try await server.ask("POST", path, "{}", as: ann).refusal == "400/53004")
+            #expect(try await server.ask("POST", path, beat("SEother"), as: ann).error?.code != nil)
+            #expect(try await server.ask("POST", path, body).status == 204, "an operator may")
+        }
+    }
+}
