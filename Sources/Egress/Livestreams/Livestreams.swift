@@ -69,11 +69,6 @@ public final class Livestreams: Sendable, LivestreamControlling {
         _ = spawnThread(named: "livestreams") { self.run() }
     }
 
-    /// Begins to push a room to these targets.
-    public func start(room: String, targets: [OutputTarget]) throws(StageError) {
-        try start(room: room, targets: targets, options: LivestreamOptions())
-    }
-
     /// Begins to push a room to these targets, for as long as `options` allow.
     public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
         try options.validate()

@@ -22,7 +22,7 @@ public struct CallLimits: Sendable, Equatable {
     public var healthyAfter = 10.0
     /// Tries to resume before the session is asked for anew.
     public var resumeTries = 3
-    /// Since the interruption began, how long resuming can succeed.
+    /// How long after its loss the event stream can be resumed.
     public var resumeDeadline = 15.0
     /// More rejoins than this within `rejoinWindow` end the call.
     public var rejoins = 10

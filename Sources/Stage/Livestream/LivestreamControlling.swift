@@ -5,10 +5,6 @@ public protocol LivestreamControlling: Sendable {
     /// - Throws: 4015 for no target or one that cannot be used, 3073 for options out of their range, 3054 when the room
     ///   is already live, 3055 while a start or a stop is under way, 4030 at the gateway's limit of livestreams.
     func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError)
-    /// Begins to push with the default options.
-    ///
-    /// - Throws: As the other.
-    func start(room: String, targets: [OutputTarget]) throws(StageError)
     /// Takes down every output; a livestream that is starting may be stopped, too.
     ///
     /// - Throws: 4014 when nothing runs, 3055 while a stop is under way.
@@ -28,8 +24,10 @@ public protocol LivestreamControlling: Sendable {
 }
 
 extension LivestreamControlling {
-    /// For one that has no use for options.
-    public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
-        try start(room: room, targets: targets)
+    /// Begins to push to `targets` with the default options.
+    ///
+    /// - Throws: As with options.
+    public func start(room: String, targets: [OutputTarget]) throws(StageError) {
+        try start(room: room, targets: targets, options: LivestreamOptions())
     }
 }

@@ -66,8 +66,8 @@ enum CallStance: Sendable, Equatable {
     struct Outage: Sendable, Equatable {
         /// What was lost first; what observers are told.
         var loss: ConnectionLoss
-        /// Whether the event stream is among what was lost.
-        var lacksSignalling: Bool
+        /// When the event stream was lost; nil while media alone are missing.
+        var signallingLostAt: MonotonicTime?
         var began: MonotonicTime
         /// Tries in this interruption.
         var tries = 0

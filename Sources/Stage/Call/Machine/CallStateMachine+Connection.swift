@@ -7,11 +7,12 @@ extension CallStateMachine {
         switch stance {
         case .joined(var session):
             if now.seconds(since: session.heldSince) >= limits.healthyAfter { session.attempts = 0 }
-            let outage = CallStance.Outage(loss: loss, lacksSignalling: loss == .signalling, began: now)
+            let signallingLostAt = loss == .signalling ? now : nil
+            let outage = CallStance.Outage(loss: loss, signallingLostAt: signallingLostAt, began: now)
             schedule(session, outage, now: now, chance: chance)
-        case .reconnecting(let session, var outage) where loss == .signalling && !outage.lacksSignalling:
+        case .reconnecting(let session, var outage) where loss == .signalling && outage.signallingLostAt == nil:
             // Media alone were missing until now. Observers keep the first reason; the tries are for the stream.
-            outage.lacksSignalling = true
+            outage.signallingLostAt = now
             outage.tries = 0
             schedule(session, outage, now: now, chance: chance)
         default: break
@@ -20,7 +21,7 @@ extension CallStateMachine {
 
     mutating func restored(_ way: ReconnectWay, now: MonotonicTime) {
         guard case .reconnecting(var session, let outage) = stance else { return }
-        if outage.lacksSignalling, way == .rejoin {
+        if outage.signallingLostAt != nil, way == .rejoin {
             session.rejoins.removeAll { now.seconds(since: $0) >= limits.rejoinWindow }
             session.rejoins.append(now)
             guard session.rejoins.count <= limits.rejoins else {
@@ -57,14 +58,15 @@ extension CallStateMachine {
         guard case .reconnecting(var session, var outage) = stance else { return }
         if now.seconds(since: outage.began) >= limits.reconnect { return end(.callConnectionLost) }
         if let invitation = session.invitation, invitation.deadline <= now { return ringingEnded() }
-        let canResume =
-            outage.tries < limits.resumeTries && now.seconds(since: outage.began) < limits.resumeDeadline
         outage.tryAt = nil
         outage.tries += 1
         session.attempts += 1
         enter(.reconnecting(session, outage))
-        let lost: ConnectionLoss = outage.lacksSignalling ? .signalling : .media
-        act(.reconnect(lost, canResume || lost == .media ? .resume : .rejoin, attempt: outage.tries))
+        guard let lostAt = outage.signallingLostAt else {
+            return act(.reconnect(.media, .resume, attempt: outage.tries))
+        }
+        let canResume = outage.tries <= limits.resumeTries && now.seconds(since: lostAt) < limits.resumeDeadline
+        act(.reconnect(.signalling, canResume ? .resume : .rejoin, attempt: outage.tries))
     }
 
     private mutating func schedule(
