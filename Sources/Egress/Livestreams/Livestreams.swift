@@ -19,7 +19,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     }
 
     private let feeds: any ProgramFeeding
-    private let policy: TargetPolicy
+    private let policy: Mutex<TargetPolicy>
     private let configuration: PushConfiguration
     private let startLimit: Double
     private let clock: any MonotonicClock
@@ -37,14 +37,14 @@ public final class Livestreams: Sendable, LivestreamControlling {
     public init(
         feeds: any ProgramFeeding,
         policy: TargetPolicy,
-        configuration: PushConfiguration = .init(),
+        configuration: PushConfiguration = .output,
         startLimit: Double = 30,
         clock: any MonotonicClock = SystemClock(),
         onFault: @escaping @Sendable (_ room: String, StageError) -> Void = { _, _ in },
         onChange: @escaping @Sendable (_ room: String, LivestreamStatus) -> Void
     ) {
         self.feeds = feeds
-        self.policy = policy
+        self.policy = Mutex(policy)
         self.configuration = configuration
         self.startLimit = startLimit
         self.clock = clock
@@ -53,6 +53,13 @@ public final class Livestreams: Sendable, LivestreamControlling {
         EgressLibraries.initialise()
         // Without a thread commands still work; only news of them are missing.
         _ = spawnThread(named: "livestreams") { self.run() }
+    }
+
+    /// Makes a port on which this process listens no target of outputs from now on, on any address of this machine.
+    ///
+    /// Listeners know their ports only once they listen.
+    public func refuse(ownPort port: UInt16) {
+        policy.withLock { _ = $0.ownPorts.insert(port) }
     }
 
     /// Begins to push a room to these targets.
@@ -241,13 +248,13 @@ public final class Livestreams: Sendable, LivestreamControlling {
         let address: PushAddress
         do {
             address = try PushAddress(url: target.url, streamKey: target.streamKey)
-            try policy.check(address)
+            try policy.withLock { $0 }.check(address)
         } catch {
             throw .outputInvalid("Output \(target.name): \(error.message)")
         }
         // Told on the push's thread; the agenda's lock is the only one taken there.
         let agenda = agenda
-        return RTMPPush(name: target.name, address: address, policy: policy, configuration: configuration) { _ in
+        return RTMPPush(name: target.name, address: address, policy: policy.withLock { $0 }, configuration: configuration) { _ in
             agenda.update { _ = $0.rooms.insert(room) }
         }
     }
