@@ -245,16 +245,17 @@ public final class Livestreams: Sendable, LivestreamControlling {
         guard NameRule.check(target.name) == nil else {
             throw .outputInvalid("An output's name must be 1 to 64 letters, digits, hyphens or underscores")
         }
+        let policy = policy.withLock { $0 }
         let address: PushAddress
         do {
             address = try PushAddress(url: target.url, streamKey: target.streamKey)
-            try policy.withLock { $0 }.check(address)
+            try policy.check(address)
         } catch {
             throw .outputInvalid("Output \(target.name): \(error.message)")
         }
         // Told on the push's thread; the agenda's lock is the only one taken there.
         let agenda = agenda
-        return RTMPPush(name: target.name, address: address, policy: policy.withLock { $0 }, configuration: configuration) { _ in
+        return RTMPPush(name: target.name, address: address, policy: policy, configuration: configuration) { _ in
             agenda.update { _ = $0.rooms.insert(room) }
         }
     }

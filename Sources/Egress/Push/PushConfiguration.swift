@@ -36,7 +36,7 @@ public struct PushConfiguration: Sendable {
     /// not notice; it should stay well below `queue.disposable`. What a connection begins with is never held back.
     public var gathering = 0.0
     /// Bytes that go out at once, however long they have been gathered.
-    public var gatheredBytes = 128 << 10
+    public var gatheredBytes = 160 << 10
     /// When waiting packets are dropped.
     public var queue = CongestionQueue.Limits()
     /// A PEM file of certificates to trust instead of the system's.
@@ -49,10 +49,12 @@ public struct PushConfiguration: Sendable {
     /// Makes one from its parts.
     public init() {}
 
-    /// The defaults of an output, whose target buffers for seconds anyway: packets are gathered for 200 ms.
+    /// The defaults of an output, whose target buffers for seconds anyway: packets are gathered for 300 ms.
+    ///
+    /// Every writing of a lot costs about 0.1 ms of processor time, of which a tenth is ours.
     public static var output: PushConfiguration {
         var configuration = PushConfiguration()
-        configuration.gathering = 0.2
+        configuration.gathering = 0.3
         return configuration
     }
 }

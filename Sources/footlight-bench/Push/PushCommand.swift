@@ -62,11 +62,12 @@ struct PushCommand: AsyncParsableCommand {
         var table = Table("sent", "CPU ms / s", "bare thread and socket")
         var usual = 0.0
         var megabits = 0.0
-        for (gathering, writes) in [(PushConfiguration.output.gathering, 5), (0.1, 10), (0, 30)] {
+        for gathering in [PushConfiguration.output.gathering, 0.1, 0] {
             var configuration = PushConfiguration.output
             configuration.gathering = gathering
             let cost = try await PushCost(seconds: seconds, configuration: configuration).live()
-            let floor = try PushFloor.measure(kilobits: cost.kilobits, writesPerSecond: writes, seconds: seconds)
+            let interval = gathering == 0 ? 33 : Int(gathering * 1000)
+            let floor = try PushFloor.measure(kilobits: cost.kilobits, interval: interval, seconds: seconds)
             let isUsual = gathering == PushConfiguration.output.gathering
             if isUsual { (usual, megabits) = (cost.milliseconds, cost.kilobits / 1000) }
             let name = gathering == 0 ? "each picture at once" : "gathered for \((gathering * 1000).text(0)) ms"

@@ -13,7 +13,9 @@ final class PushFloor: Sendable {
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// Processor milliseconds per second.
-    static func measure(kilobits: Double, writesPerSecond: Int, seconds: Int) throws -> Double {
+    ///
+    /// - Parameter interval: Milliseconds from write to write.
+    static func measure(kilobits: Double, interval: Int, seconds: Int) throws -> Double {
         var ends: [Int32] = [0, 0]
         guard loopbackPair(&ends) else {
             throw ToolFailure("no pair of sockets", log: String(cString: strerror(errno)))
@@ -25,21 +27,19 @@ final class PushFloor: Sendable {
             close(reader)
         }
         let floor = PushFloor()
-        let bytes = Int(kilobits * 1000 / 8) / writesPerSecond
-        Thread.detachNewThread {
-            floor.run(writer, bytes: bytes, writesPerSecond: Int64(writesPerSecond), seconds: seconds)
-        }
+        let bytes = Int(kilobits / 8) * interval
+        Thread.detachNewThread { floor.run(writer, bytes: bytes, interval: Int64(interval), seconds: seconds) }
         floor.hasEnded.wait()
         close(writer)
         return floor.result.withLock { $0 }
     }
 
-    private func run(_ socket: Int32, bytes: Int, writesPerSecond: Int64, seconds: Int) {
+    private func run(_ socket: Int32, bytes: Int, interval: Int64, seconds: Int) {
         let picture = [UInt8](repeating: 0, count: bytes)
         let start = MonotonicTime.now()
         let before = Self.threadSeconds()
-        for index in 0..<Int64(seconds) * writesPerSecond {
-            sleepUntil(start.advanced(milliseconds: index * 1000 / writesPerSecond))
+        for index in 0..<Int64(seconds) * 1000 / interval {
+            sleepUntil(start.advanced(milliseconds: index * interval))
             _ = send(socket, picture, picture.count, Int32(MSG_NOSIGNAL))
         }
         let used = Self.threadSeconds() - before
