@@ -49,12 +49,13 @@ public struct PushConfiguration: Sendable {
     /// Makes one from its parts.
     public init() {}
 
-    /// The defaults of an output, whose target buffers for seconds anyway: packets are gathered for 300 ms.
+    /// The defaults of an output, whose target buffers for seconds anyway: packets are gathered for 200 ms.
     ///
-    /// Every writing of a lot costs about 0.1 ms of processor time, of which a tenth is ours.
+    /// Five lots a second cost a fifth of thirty pictures a second. Beyond that little is gained: a thread that sleeps
+    /// for longer finds the processor's caches colder, and the bytes cost the same.
     public static var output: PushConfiguration {
         var configuration = PushConfiguration()
-        configuration.gathering = 0.3
+        configuration.gathering = 0.2
         return configuration
     }
 }
