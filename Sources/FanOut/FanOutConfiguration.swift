@@ -4,6 +4,8 @@ public import NIOCore
 /// How the program is handed to the audience.
 public struct FanOutConfiguration: Sendable {
     /// Least time between two writes to a viewer; longer makes crowds cheaper and everything that much later.
+    ///
+    /// With any tick the system may gather small writes as well, see `MediaWriter.gather`; with none it never does.
     public var tick: TimeAmount
     /// Most media kept for joiners; a group of pictures longer than either is not cached.
     public var groupLimit: (milliseconds: Int64, bytes: Int)

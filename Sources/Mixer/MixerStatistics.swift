@@ -65,6 +65,8 @@ public struct MixerStatistics: Sendable, Equatable {
 
     /// Processor seconds spent so far.
     public var processor = Processor()
+    /// The part of `processor.sound` that was spent encoding.
+    public var soundEncodeSeconds = 0.0
     /// Pictures handed to the encoder.
     public var pictures: Int64 = 0
     /// Pictures among them that repeat the one before because the program's thread or the canvases were late.

@@ -162,6 +162,7 @@ public final class ProgramMixer: Sendable {
             result.processor.rest += used.rest
         }
         result.processor.rest = max(result.processor.rest, 0)
+        result.soundEncodeSeconds = encoding.soundSeconds
         result.keyPictures = encoding.keyPictures
         result.bytesOut = encoding.bytes
         result.encodeErrors = encoding.errors

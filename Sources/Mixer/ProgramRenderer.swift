@@ -119,6 +119,7 @@ public final class ProgramRenderer {
         result.processor.encode = encoding.encodeSeconds
         result.processor.rest = 0
         result.processor.rest = max(usedSeconds - result.processor.total, 0)
+        result.soundEncodeSeconds = encoding.soundSeconds
         result.keyPictures = encoding.keyPictures
         result.bytesOut = encoding.bytes
         result.encodeErrors = encoding.errors

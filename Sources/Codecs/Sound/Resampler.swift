@@ -59,6 +59,12 @@ struct Resampler: ~Copyable, @unchecked Sendable {
         swr_free(&released)
     }
 
+    /// Forgets all sound; what comes next is a beginning.
+    mutating func restart() throws(CodecError) {
+        let status = swr_init(pointer)
+        guard status >= 0 else { throw CodecError(status, doing: "a resampler's new beginning") }
+    }
+
     /// How much sound lies in the filter, in milliseconds.
     var heldMilliseconds: Double { Double(swr_get_delay(pointer, 48_000_000)) / 48_000 }
 

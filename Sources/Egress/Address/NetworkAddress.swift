@@ -54,6 +54,31 @@ struct NetworkAddress: Sendable, Hashable {
         isIPv6 ? Self.isGlobalIPv6(bytes) : Self.isGlobalIPv4(bytes)
     }
 
+    /// Leads back to this machine: loopback, the unspecified address, or one of its interfaces' own.
+    var isOfThisMachine: Bool {
+        let own = unmapped
+        if own.first == 127 && own.count == 4 || own.allSatisfy({ $0 == 0 }) { return true }
+        if own == [UInt8](repeating: 0, count: 15) + [1] { return true }
+        var interfaces: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&interfaces) == 0 else { return false }
+        defer { freeifaddrs(interfaces) }
+        var next = interfaces
+        while let interface = next {
+            next = interface.pointee.ifa_next
+            guard let address = interface.pointee.ifa_addr else { continue }
+            let isIPv6 = Int32(address.pointee.sa_family) == AF_INET6
+            let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+            if NetworkAddress(address, length: socklen_t(length), port: port)?.bytes == own { return true }
+        }
+        return false
+    }
+
+    /// The bytes, of the IPv4 address inside when there is one (::ffff:a.b.c.d).
+    private var unmapped: [UInt8] {
+        let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+        return isIPv6 && bytes.starts(with: prefix) ? Array(bytes.suffix(4)) : bytes
+    }
+
     private static func isGlobalIPv4(_ bytes: [UInt8]) -> Bool {
         switch (bytes[0], bytes[1], bytes[2]) {
         case (0, _, _), (10, _, _), (127, _, _): false

@@ -8,11 +8,20 @@ public struct TargetPolicy: Sendable, Equatable {
     public var allowsPrivateAddresses: Bool
     /// The ports of targets; holds only while private addresses are not allowed.
     public var allowedPorts: Set<UInt16>
+    /// Ports this process itself listens on: never a target on any address of this machine, whatever else is allowed.
+    ///
+    /// A program pushed back in would be pushed out again without end.
+    public var ownPorts: Set<UInt16>
 
     /// Makes one from its parts.
-    public init(allowsPrivateAddresses: Bool = false, allowedPorts: Set<UInt16> = [1935, 1936, 443]) {
+    public init(
+        allowsPrivateAddresses: Bool = false,
+        allowedPorts: Set<UInt16> = [1935, 1936, 443],
+        ownPorts: Set<UInt16> = []
+    ) {
         self.allowsPrivateAddresses = allowsPrivateAddresses
         self.allowedPorts = allowedPorts
+        self.ownPorts = ownPorts
     }
 
     /// Whether one address may be connected to.
@@ -22,8 +31,7 @@ public struct TargetPolicy: Sendable, Equatable {
 
     /// Refuses an address that no resolution could make acceptable: a forbidden port or literal address.
     func check(_ address: PushAddress) throws(PushError) {
-        guard !allowsPrivateAddresses else { return }
-        guard allowedPorts.contains(address.port) else {
+        guard allowsPrivateAddresses || allowedPorts.contains(address.port) else {
             throw PushError(.forbiddenAddress, "port \(address.port) is not allowed for outputs")
         }
         guard let literal = NetworkAddress(literal: address.host, port: address.port) else { return }
@@ -35,6 +43,9 @@ public struct TargetPolicy: Sendable, Equatable {
         guard !addresses.isEmpty else { throw PushError(.nameNotFound, "\(host) has no address") }
         for address in addresses where !vets(address) {
             throw PushError(.forbiddenAddress, "\(host) leads to \(address), which is not a public address")
+        }
+        for address in addresses where ownPorts.contains(address.port) && address.isOfThisMachine {
+            throw PushError(.forbiddenAddress, "\(host) leads to \(address), which is this gateway itself")
         }
     }
 }

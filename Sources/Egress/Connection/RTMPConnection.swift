@@ -20,7 +20,9 @@ final class RTMPConnection {
     private var tls = c_tls()
     /// What librtmp keeps pointers into until its end.
     private var strings: [UnsafeMutablePointer<CChar>] = []
-    /// Where messages are laid out: librtmp writes headers before and, between chunks, over the body.
+    /// Packets on their way out.
+    private var batch = MessageBatch()
+    /// Where commands are laid out: librtmp writes headers before and, between chunks, over the body.
     private var scratch = UnsafeMutablePointer<CChar>.allocate(capacity: 64 << 10)
     private var scratchSize = 64 << 10
     private var isOpen = true
@@ -31,7 +33,6 @@ final class RTMPConnection {
     private(set) var hasOffered = false
 
     private static let headroom = Int(RTMP_MAX_HEADER_SIZE)
-    private static let chunkSize: Int32 = 64 << 10
 
     /// Takes over a connected socket.
     init(socket: Int32, address: PushAddress, configuration: PushConfiguration) throws(PushError) {
@@ -114,40 +115,45 @@ final class RTMPConnection {
         while try handleMessage() != nil {}
     }
 
-    /// Sends one packet.
+    /// Lays one packet behind those that go out with the next `flush`.
     ///
     /// - Parameter timestamp: Milliseconds since this connection's own beginning; the wire carries the low 32 bits.
-    func send(_ packet: MediaPacket, timestamp: Int64) throws(PushError) {
+    func lay(_ packet: MediaPacket, timestamp: Int64) {
         let isMetadata = packet.content == .metadata
-        let prefix = isMetadata ? Self.setDataFrame : []
-        let size = prefix.count + packet.body.readableBytes
-        reserve(size)
-        let body = scratch + Self.headroom
-        let target = UnsafeMutableRawBufferPointer(start: body, count: size)
-        target.copyBytes(from: prefix)
-        packet.body.withUnsafeReadableBytes { bytes in
-            UnsafeMutableRawBufferPointer(rebasing: target[prefix.count...]).copyMemory(from: bytes)
-        }
-
-        var message = RTMPPacket()
-        // Always a full header: with deltas a step back in time would read as 49 days forward.
-        message.m_headerType = UInt8(RTMP_PACKET_SIZE_LARGE)
-        message.m_packetType = UInt8(
-            isMetadata ? RTMP_PACKET_TYPE_INFO : packet.isVideo ? RTMP_PACKET_TYPE_VIDEO : RTMP_PACKET_TYPE_AUDIO
+        batch.append(
+            type: UInt8(
+                isMetadata ? RTMP_PACKET_TYPE_INFO : packet.isVideo ? RTMP_PACKET_TYPE_VIDEO : RTMP_PACKET_TYPE_AUDIO
+            ),
+            channel: packet.isVideo ? 6 : 4,
+            timestamp: UInt32(truncatingIfNeeded: timestamp),
+            stream: rtmp.pointee.m_stream_id,
+            prefix: isMetadata ? Self.setDataFrame : [],
+            body: packet.body
         )
-        message.m_nChannel = packet.isVideo ? 6 : 4
-        message.m_hasAbsTimestamp = 1
-        message.m_nTimeStamp = UInt32(truncatingIfNeeded: timestamp)
-        message.m_nInfoField2 = rtmp.pointee.m_stream_id
-        message.m_nBodySize = UInt32(size)
-        message.m_body = body
-        try hand(over: &message)
     }
 
-    /// Lets the kernel gather what several sends write into as few segments as it can, or sends what it gathered.
-    func gather(_ isOn: Bool) {
-        var value: Int32 = isOn ? 1 : 0
-        setsockopt(guardian.socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    /// Bytes that wait for `flush`.
+    var bytesLaid: Int { batch.bytes.count }
+
+    /// Sends all that was laid; it may block for the call's limit when that is more than the kernel takes.
+    func flush() throws(PushError) {
+        guard bytesLaid > 0 else { return }
+        let isSent = guardian.limited(to: configuration.callLimit) {
+            batch.bytes.withUnsafeBytes { bytes in
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let part = UnsafeRawBufferPointer(rebasing: rest)
+                    let sent = RTMPSockBuf_Send(&rtmp.pointee.m_sb, part.baseAddress, Int32(clamping: part.count))
+                    if sent < 0, errno == EINTR { continue }
+                    guard sent > 0 else { return false }
+                    rest = rest.dropFirst(Int(sent))
+                }
+                return true
+            }
+        }
+        guard isSent else { throw ended(during: "sending", as: .stalled) }
+        bytesWritten += bytesLaid
+        batch.removeAll()
     }
 
     /// Ends the session: with a farewell as long as the socket works, at once otherwise.
@@ -204,7 +210,7 @@ final class RTMPConnection {
     private func setChunkSize() throws(PushError) {
         var message = RTMPPacket()
         let body = scratch + Self.headroom
-        withUnsafeBytes(of: Self.chunkSize.bigEndian) { size in
+        withUnsafeBytes(of: Int32(MessageBatch.chunkSize).bigEndian) { size in
             UnsafeMutableRawBufferPointer(start: body, count: 4).copyMemory(from: size)
         }
         message.m_headerType = UInt8(RTMP_PACKET_SIZE_LARGE)
@@ -213,14 +219,14 @@ final class RTMPConnection {
         message.m_nBodySize = 4
         message.m_body = body
         try hand(over: &message)
-        rtmp.pointee.m_outChunkSize = Self.chunkSize
+        rtmp.pointee.m_outChunkSize = Int32(MessageBatch.chunkSize)
     }
 
     private func hand(over message: inout RTMPPacket) throws(PushError) {
         let size = Int(message.m_nBodySize)
         let isSent = guardian.limited(to: configuration.callLimit) { RTMP_SendPacket(rtmp, &message, 0) != 0 }
         guard isSent else { throw ended(during: "sending", as: .stalled) }
-        bytesWritten += size + 12 + size / Int(Self.chunkSize)
+        bytesWritten += size + 12 + size / MessageBatch.chunkSize
     }
 
     // MARK: - Reading

@@ -47,14 +47,21 @@ final class SocketGuard: Sendable {
     /// Any thread.
     func endAll(at moment: MonotonicTime?) {
         lastMoment.store(moment?.nanoseconds ?? Self.none, ordering: .releasing)
+        if moment != nil { Watchdog.shared.look() }
     }
 
     /// Shuts the socket when a deadline has passed.
     ///
     /// Called by the watchdog.
-    func enforce(now: MonotonicTime) {
+    ///
+    /// - Returns: The deadline that is still ahead, if there is one.
+    func enforce(now: MonotonicTime) -> MonotonicTime? {
         let limit = min(deadline.load(ordering: .acquiring), lastMoment.load(ordering: .acquiring))
-        if now.nanoseconds >= limit { shut() }
+        guard now.nanoseconds >= limit else {
+            return limit == Self.none ? nil : MonotonicTime(nanoseconds: limit)
+        }
+        shut()
+        return nil
     }
 
     /// Ends both directions at once; blocked calls return.

@@ -25,7 +25,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     }
 
     private let feeds: any ProgramFeeding
-    private let policy: TargetPolicy
+    private let policy: Mutex<TargetPolicy>
     private let configuration: PushConfiguration
     private let startLimit: Double
     private let maximumLivestreams: Int
@@ -47,7 +47,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     public init(
         feeds: any ProgramFeeding,
         policy: TargetPolicy,
-        configuration: PushConfiguration = .init(),
+        configuration: PushConfiguration = .output,
         startLimit: Double = 30,
         maximumLivestreams: Int = 100,
         clock: any MonotonicClock = SystemClock(),
@@ -56,7 +56,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         onChange: @escaping @Sendable (_ room: String, LivestreamStatus) -> Void
     ) {
         self.feeds = feeds
-        self.policy = policy
+        self.policy = Mutex(policy)
         self.configuration = configuration
         self.startLimit = startLimit
         self.maximumLivestreams = maximumLivestreams
@@ -67,6 +67,13 @@ public final class Livestreams: Sendable, LivestreamControlling {
         EgressLibraries.initialise()
         // Without a thread commands still work; only news of them are missing.
         _ = spawnThread(named: "livestreams") { self.run() }
+    }
+
+    /// Makes a port on which this process listens no target of outputs from now on, on any address of this machine.
+    ///
+    /// Listeners know their ports only once they listen.
+    public func refuse(ownPort port: UInt16) {
+        policy.withLock { _ = $0.ownPorts.insert(port) }
     }
 
     /// Begins to push a room to these targets, for as long as `options` allow.
@@ -290,6 +297,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         guard NameRule.check(target.name) == nil else {
             throw .outputInvalid("An output's name must be 1 to 64 letters, digits, hyphens or underscores")
         }
+        let policy = policy.withLock { $0 }
         let address: PushAddress
         do {
             address = try PushAddress(url: target.url, streamKey: target.streamKey)

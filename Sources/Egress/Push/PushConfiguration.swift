@@ -28,6 +28,15 @@ public struct PushConfiguration: Sendable {
     public var videoPatience = 2.0
     /// Bytes that may wait in the kernel; about two seconds of a usual program.
     public var sendBuffer = 512 << 10
+    /// Packets may wait this long for others to go out with them, once the target has accepted the stream; 0 sends each
+    /// picture when it comes.
+    ///
+    /// It is what an output costs: most of that is the thread's waking up and the kernel's way through TCP, whatever the
+    /// number of bytes. The way to the target grows by at most this time, which a platform that buffers for seconds does
+    /// not notice; it should stay well below `queue.disposable`. What a connection begins with is never held back.
+    public var gathering = 0.0
+    /// Bytes that go out at once, however long they have been gathered.
+    public var gatheredBytes = 160 << 10
     /// When waiting packets are dropped.
     public var queue = CongestionQueue.Limits()
     /// A PEM file of certificates to trust instead of the system's.
@@ -39,4 +48,14 @@ public struct PushConfiguration: Sendable {
 
     /// Makes one from its parts.
     public init() {}
+
+    /// The defaults of an output, whose target buffers for seconds anyway: packets are gathered for 200 ms.
+    ///
+    /// Five lots a second cost a fifth of thirty pictures a second. Beyond that little is gained: a thread that sleeps
+    /// for longer finds the processor's caches colder, and the bytes cost the same.
+    public static var output: PushConfiguration {
+        var configuration = PushConfiguration()
+        configuration.gathering = 0.2
+        return configuration
+    }
 }

@@ -4,6 +4,10 @@ import Synchronization
 
 /// What a push's thread shares with those who feed, watch and stop it.
 final class PushCore: Sendable {
+    private static let never = Int64.max
+    /// The packet that ends a time of gathering comes a little early or late; a wake by it is cheaper than one by time.
+    private static let gatheringSlack = 0.005
+
     let name: String
     let address: PushAddress
     let policy: TargetPolicy
@@ -19,8 +23,8 @@ final class PushCore: Sendable {
     /// The connection under way, for `stop` to end.
     private let guardian = Mutex<SocketGuard?>(nil)
     private let stopping = Atomic<Bool>(false)
-    /// The thread waits for packets; whoever brings one that should go out now wakes it.
-    private let sleeping = Atomic<Bool>(false)
+    /// From this moment (monotonic nanoseconds) on, whoever brings a packet that should go out wakes the thread.
+    private let wakesFrom = Atomic<Int64>(never)
     private let sent = Atomic<UInt64>(0)
     private let cpu = Atomic<UInt64>(0)
 
@@ -68,11 +72,14 @@ final class PushCore: Sendable {
 
     func receive(_ packet: MediaPacket) {
         // Sound alone does not wake the thread: it goes out with the next picture, or with the next few sounds.
-        let isUrgent = inbox.withLock { inbox in
+        let (isUrgent, isFull) = inbox.withLock { inbox in
             inbox.receive(packet)
-            return packet.isVideo || inbox.count >= 4
+            return (packet.isVideo || inbox.count >= 4, inbox.bytes >= configuration.gatheredBytes)
         }
-        if isUrgent, sleeping.exchange(false, ordering: .sequentiallyConsistent) { wake.wake() }
+        guard isUrgent else { return }
+        let moment = wakesFrom.load(ordering: .sequentiallyConsistent)
+        guard moment != Self.never, isFull || moment == 0 || MonotonicTime.now().nanoseconds >= moment else { return }
+        if wakesFrom.exchange(Self.never, ordering: .sequentiallyConsistent) != Self.never { wake.wake() }
     }
 
     /// Ends the push; true when its thread will still report that.
@@ -125,18 +132,32 @@ final class PushCore: Sendable {
         inbox.withLock { $0.take(upTo: bytes) }
     }
 
+    /// What besides the socket, the time and `stop` ends a sleep.
+    enum Interest {
+        /// Nothing else.
+        case none
+        /// The next packet.
+        case packets
+        /// A packet that comes when the sleep is nearly over, or many bytes; the time, if none of these.
+        case gathered
+    }
+
     /// Waits for packets, for the socket or for `stop`; true when the socket wants to be read.
-    func sleep(socket: Int32, milliseconds: Int32, wakesForPackets: Bool) -> Bool {
-        if wakesForPackets {
-            sleeping.store(true, ordering: .sequentiallyConsistent)
+    func sleep(socket: Int32, milliseconds: Int32, until interest: Interest) -> Bool {
+        var milliseconds = milliseconds
+        switch interest {
+        case .none: break
+        case .packets:
+            wakesFrom.store(0, ordering: .sequentiallyConsistent)
             // A packet may have come between the last look and the flag.
-            if backlog.packets > 0 {
-                sleeping.store(false, ordering: .relaxed)
-                return wake.wait(socket: socket, milliseconds: 0).isReadable
-            }
+            if backlog.packets > 0 { milliseconds = 0 }
+        case .gathered:
+            let moment = MonotonicTime.now().advanced(seconds: Double(milliseconds) / 1000 - Self.gatheringSlack)
+            wakesFrom.store(moment.nanoseconds, ordering: .sequentiallyConsistent)
+            if backlog.bytes >= configuration.gatheredBytes { milliseconds = 0 }
         }
         let ready = wake.wait(socket: socket, milliseconds: milliseconds)
-        sleeping.store(false, ordering: .relaxed)
+        wakesFrom.store(Self.never, ordering: .relaxed)
         if ready.isWoken { wake.clear() }
         return ready.isReadable
     }

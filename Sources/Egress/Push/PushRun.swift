@@ -43,7 +43,7 @@ struct PushRun {
             let remaining = moment.seconds(since: .now())
             guard remaining > 0 else { return }
             let milliseconds = Int32(clamping: Int(remaining * 1000) + 1)
-            _ = core.sleep(socket: -1, milliseconds: milliseconds, wakesForPackets: false)
+            _ = core.sleep(socket: -1, milliseconds: milliseconds, until: .none)
         }
     }
 

@@ -20,6 +20,11 @@ struct PushStream {
     private var isAccepted = false
     private var progress: ProgressWatch
     private var nextAccounting = MonotonicTime.now()
+    /// Milliseconds between looks while the kernel has no room, and what was acknowledged at the last one.
+    private var fullPause = shortestFullPause
+    private var lastAcknowledged = 0
+
+    private static let shortestFullPause: Int32 = 10
 
     init(core: PushCore, connection: RTMPConnection) {
         self.core = core
@@ -33,6 +38,8 @@ struct PushStream {
         do throws(PushError) {
             try begin()
             while !core.isStopping { try turn() }
+            // What was gathered belongs to the program before its end.
+            if isGathering, let unsent = connection.guardian.unsentBytes { _ = try sendWaiting(unsent: unsent) }
         } catch  where error.code == .closed && !isAccepted {
             // Consent alone proves nothing: some servers agree, look the key up, and hang up.
             throw PushError(.refused, "the target hung up right after the stream began")
@@ -48,7 +55,7 @@ struct PushStream {
                 opening = packets.reversed()
                 return
             }
-            let isReadable = core.sleep(socket: connection.guardian.socket, milliseconds: 20, wakesForPackets: false)
+            let isReadable = core.sleep(socket: connection.guardian.socket, milliseconds: 20, until: .none)
             try connection.readMessages(isReadable: isReadable)
         }
     }
@@ -61,35 +68,46 @@ struct PushStream {
         let isDone = try sendWaiting(unsent: unsent)
         let now = MonotonicTime.now()
         try look(unsent: unsent, now: now)
-        // Out of room: the kernel's buffer drains in steps of a few packets, so look again soon.
-        let pause: Int32 = isDone ? (isAccepted ? 100 : 20) : 10
         let isReadable = core.sleep(
             socket: connection.guardian.socket,
-            milliseconds: pause,
-            wakesForPackets: isDone
+            milliseconds: pause(isDone: isDone, unsent: unsent),
+            until: !isDone ? .none : isGathering ? .gathered : .packets
         )
         try connection.readMessages(isReadable: isReadable)
     }
 
-    /// Sends until nothing waits (true) or the kernel has no room (false).
+    /// The target has the beginning, so what follows may go in larger lots.
+    private var isGathering: Bool { isAccepted && configuration.gathering > 0 }
+
+    /// Milliseconds until the next round, if nothing else begins it.
+    private mutating func pause(isDone: Bool, unsent: Int) -> Int32 {
+        if isDone {
+            fullPause = Self.shortestFullPause
+            if !isAccepted { return 20 }
+            return isGathering ? Int32(clamping: Int(configuration.gathering * 1000)) : 100
+        }
+        // Out of room: the kernel's buffer drains in steps of a few packets, so look again soon, and less often while
+        // nothing moves.
+        let acknowledged = connection.bytesWritten - unsent
+        fullPause = acknowledged == lastAcknowledged ? min(fullPause * 2, 100) : Self.shortestFullPause
+        lastAcknowledged = acknowledged
+        return fullPause
+    }
+
+    /// Sends until nothing waits (true) or the kernel has no room (false), all of it in one go.
     private mutating func sendWaiting(unsent: Int) throws(PushError) -> Bool {
         // A packet larger than all of the buffer goes when nothing else is in it; the call's limit covers the rest.
         var room = unsent == 0 ? nil : connection.capacity - unsent
-        var isGathering = false
-        defer { if isGathering { connection.gather(false) } }
-        guard var packet = next(upTo: room) else { return isEmpty }
-        while true {
-            let following =
-                core.isStopping ? nil : next(upTo: (room ?? connection.capacity) - packet.body.readableBytes)
-            if following != nil, !isGathering {
-                isGathering = true
-                connection.gather(true)
-            }
-            try send(packet)
-            guard let following else { return isEmpty }
+        while let packet = next(upTo: room) {
+            lay(packet)
             room = (room ?? connection.capacity) - packet.body.readableBytes
-            packet = following
         }
+        let before = connection.bytesWritten
+        let hasMedia = base != nil
+        try connection.flush()
+        core.countSent(connection.bytesWritten - before)
+        if hasMedia, firstMediaAt == nil { firstMediaAt = .now() }
+        return isEmpty
     }
 
     private var isEmpty: Bool { opening.isEmpty && core.backlog.packets == 0 }
@@ -101,16 +119,12 @@ struct PushStream {
         return first
     }
 
-    private mutating func send(_ packet: MediaPacket) throws(PushError) {
+    private mutating func lay(_ packet: MediaPacket) {
         if !packet.isConfiguration, base == nil {
             base = packet.timestamp
-            bytesBeforeMedia = connection.bytesWritten
+            bytesBeforeMedia = connection.bytesWritten + connection.bytesLaid
         }
-        let timestamp = base.map { max(0, packet.timestamp - $0) } ?? 0
-        let before = connection.bytesWritten
-        try connection.send(packet, timestamp: timestamp)
-        core.countSent(connection.bytesWritten - before)
-        if !packet.isConfiguration, firstMediaAt == nil { firstMediaAt = .now() }
+        connection.lay(packet, timestamp: base.map { max(0, packet.timestamp - $0) } ?? 0)
     }
 
     /// Acceptance, progress, and the once-a-second accounting.

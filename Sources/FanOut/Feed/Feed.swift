@@ -25,14 +25,15 @@ public final class Feed: PacketSink {
     public init(name: String, group: any EventLoopGroup, configuration: FanOutConfiguration, tick: TimeAmount? = nil) {
         self.name = name
         home = group.next()
+        let tick = tick ?? configuration.tick
         var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
         for loop in group.makeIterator() {
-            let share = FeedShare(configuration: configuration, counters: counters)
+            let share = FeedShare(configuration: configuration, tick: tick, counters: counters)
             shares.append((loop, NIOLoopBoundBox.makeBoxSendingValue(share, eventLoop: loop)))
         }
         self.shares = shares
         core = NIOLoopBoundBox.makeBoxSendingValue(
-            FeedCore(tick: tick ?? configuration.tick, limit: configuration.groupLimit),
+            FeedCore(tick: tick, limit: configuration.groupLimit),
             eventLoop: home
         )
     }

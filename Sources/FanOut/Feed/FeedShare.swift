@@ -9,6 +9,8 @@ import Synchronization
 /// is turned into bytes once per form and loop; every viewer gets the same buffer.
 final class FeedShare {
     private let configuration: FanOutConfiguration
+    /// Whether the feed leaves in ticks, each a small write to a viewer.
+    private let isTicking: Bool
     private let counters: FeedCounters
     private var group: PacketGroup
     private var encoded: [EncodedGroup]
@@ -18,8 +20,9 @@ final class FeedShare {
     /// Why the feed is over; nil while it is not.
     private var endReason: AudienceEvent.CloseReason?
 
-    init(configuration: FanOutConfiguration, counters: FeedCounters) {
+    init(configuration: FanOutConfiguration, tick: TimeAmount, counters: FeedCounters) {
         self.configuration = configuration
+        isTicking = tick > .zero
         self.counters = counters
         group = PacketGroup(limit: configuration.groupLimit)
         encoded = ViewerWire.allCases.map(EncodedGroup.init)
@@ -41,10 +44,8 @@ final class FeedShare {
         viewer.session?.record(.opened, at: now)
         guard !group.packets.isEmpty else { return }
         encoded[wire].catchUp(with: group)
-        start(viewer, now: now)
-        for buffer in encoded[wire].buffers { write(buffer, to: viewer) }
+        start(viewer, with: encoded[wire].buffers, now: now)
         countBytes()
-        viewer.output.flush()
     }
 
     /// The viewer is gone, whoever ended it.
@@ -70,16 +71,19 @@ final class FeedShare {
             // Also when the group outgrew its limits: what is kept of it is of no use to anybody.
             if start != nil || group.packets.isEmpty { encoded[index].restart() }
             guard !viewers[index].isEmpty else { continue }
-            let before = split > 0 ? wire.encode(batch[..<split]) : nil
-            let after = split < batch.endIndex ? wire.encode(batch[split...]) : nil
-            if let buffer = after ?? before, !group.packets.isEmpty {
-                encoded[index].append(buffer, packets: after == nil ? split : batch.count - split, of: group)
+            let bytes = wire.encode(batch, start: split)
+            if !group.packets.isEmpty {
+                let packets = start == nil ? batch.count : batch.count - split
+                encoded[index].append(bytes.fromStart ?? bytes.all, packets: packets, of: group)
             }
-            deliver(before, after, to: index, now: now)
+            deliver(bytes.all, fromStart: bytes.fromStart, to: index, now: now)
         }
     }
 
-    private func deliver(_ before: ByteBuffer?, _ after: ByteBuffer?, to wire: Int, now: MonotonicTime) {
+    /// - Parameters:
+    ///   - all: For those who have what came before.
+    ///   - fromStart: For those who have not; nil when they cannot start yet.
+    private func deliver(_ all: ByteBuffer, fromStart: ByteBuffer?, to wire: Int, now: MonotonicTime) {
         // Backwards, because ending a viewer takes it out of the list and puts the last one in its place.
         var index = viewers[wire].count - 1
         while index >= 0 {
@@ -88,15 +92,12 @@ final class FeedShare {
             if let since = viewer.blockedSince, isGivenUp(viewer, since: since, now: now) { continue }
             switch viewer.state {
             case .flowing:
-                if let before { write(before, to: viewer) }
-                if let after { write(after, to: viewer) }
-                viewer.output.flush()
+                count(all.readableBytes, to: viewer)
+                viewer.writer.send(all)
                 qualify(viewer, now: now)
             case .waiting:
-                guard let after, viewer.blockedSince == nil else { continue }
-                start(viewer, now: now)
-                write(after, to: viewer)
-                viewer.output.flush()
+                guard let fromStart, viewer.blockedSince == nil else { continue }
+                start(viewer, with: [fromStart], now: now)
             case .gone:
                 continue
             }
@@ -120,16 +121,20 @@ final class FeedShare {
         return false
     }
 
-    private func start(_ viewer: Viewer, now: MonotonicTime) {
+    private func start(_ viewer: Viewer, with media: [ByteBuffer], now: MonotonicTime) {
         viewer.state = .flowing
-        if viewer.firstMedia == nil { viewer.firstMedia = now }
-        write(encoded[viewer.wire.rawValue].preamble(of: group), to: viewer)
+        let buffers = [encoded[viewer.wire.rawValue].preamble(of: group)] + media
+        count(buffers.reduce(0) { $0 + $1.readableBytes }, to: viewer)
+        viewer.writer.send(contentsOf: buffers)
+        guard viewer.firstMedia == nil else { return }
+        viewer.firstMedia = now
+        // Only now, so that nothing of what a newcomer waits for is held back.
+        if isTicking { viewer.writer.gather(true) }
     }
 
-    private func write(_ buffer: ByteBuffer, to viewer: Viewer) {
-        if viewer.blockedSince != nil { viewer.blockedBytes += buffer.readableBytes }
-        bytes += UInt64(buffer.readableBytes)
-        viewer.output.write(buffer)
+    private func count(_ bytes: Int, to viewer: Viewer) {
+        if viewer.blockedSince != nil { viewer.blockedBytes += bytes }
+        self.bytes += UInt64(bytes)
     }
 
     private func countBytes() {
@@ -139,7 +144,7 @@ final class FeedShare {
 
     private func qualify(_ viewer: Viewer, now: MonotonicTime) {
         // A flush that fails takes the viewer away while it is being served.
-        guard viewer.state == .flowing, !viewer.isQualified, let firstMedia = viewer.firstMedia else { return }
+        guard !viewer.isQualified, viewer.state == .flowing, let firstMedia = viewer.firstMedia else { return }
         guard now.nanoseconds - firstMedia.nanoseconds >= configuration.qualifyingTime.nanoseconds else { return }
         viewer.isQualified = true
         viewer.session?.record(.watched(since: firstMedia), at: now)

@@ -12,22 +12,26 @@ final class Viewer {
         case gone
     }
 
+    // What every tick looks at comes first, close together.
+    let writer: any ViewerWriter
+    var state = State.waiting
+    var isQualified = false
+    /// Since when its socket takes nothing; nil while it keeps up.
+    var blockedSince: MonotonicTime?
+    var firstMedia: MonotonicTime?
+
     let output: any ViewerOutput
     let wire: ViewerWire
     /// Who to count; nil for viewers that are never counted (the mixer, monitors).
     let session: ViewerSession?
-    var state = State.waiting
     /// Place in the list of its share, kept so that leaving costs nothing.
     var index = 0
-    /// Since when its socket takes nothing; nil while it keeps up.
-    var blockedSince: MonotonicTime?
     /// Bytes queued behind the blocked socket.
     var blockedBytes = 0
-    var firstMedia: MonotonicTime?
-    var isQualified = false
 
-    init(output: any ViewerOutput, wire: ViewerWire, session: ViewerSession?) {
+    init(output: any ViewerOutput, writer: any ViewerWriter, wire: ViewerWire, session: ViewerSession?) {
         self.output = output
+        self.writer = writer
         self.wire = wire
         self.session = session
     }

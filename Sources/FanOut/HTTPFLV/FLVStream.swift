@@ -10,7 +10,6 @@ import Stage
 /// framing, is left behind: the handler sits at the head of the pipeline and its writes pass nobody else.
 final class FLVStream: ChannelInboundHandler, ViewerOutput {
     typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
 
     /// Why a request for a stream was turned down.
     struct Refusal: Error {
@@ -21,6 +20,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     private let session: ViewerSession
     private var viewer: Viewer?
     private var context: ChannelHandlerContext?
+    private var writer: MediaWriter?
     private var endReason: AudienceEvent.CloseReason?
 
     private init(feed: Feed, session: ViewerSession) {
@@ -63,6 +63,8 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        let writer = MediaWriter(context, isPlain: true)
+        self.writer = writer
         var opening = ByteBuffer(
             string: """
                 HTTP/1.1 200 OK\r
@@ -78,9 +80,9 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
                 """
         )
         opening.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: true))
-        write(opening)
-        flush()
-        let viewer = Viewer(output: self, wire: .flv, session: session)
+        // By the channel, because answers to earlier requests may still wait there.
+        writer.send(contentsOf: [opening])
+        let viewer = Viewer(output: self, writer: writer, wire: .flv, session: session)
         self.viewer = viewer
         viewer.noteWritability(context.channel.isWritable, now: .now())
         feed.share(on: context.eventLoop)?.add(viewer, now: .now())
@@ -106,12 +108,15 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        writer?.end()
         leave(.left)
         context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         leave(.left)
+        writer?.end()
+        writer = nil
         self.context = nil
     }
 
@@ -119,14 +124,6 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         guard let viewer, let context else { return }
         self.viewer = nil
         feed.share(on: context.eventLoop)?.remove(viewer, reason: reason, now: .now())
-    }
-
-    func write(_ bytes: ByteBuffer) {
-        context?.write(wrapOutboundOut(bytes), promise: nil)
-    }
-
-    func flush() {
-        context?.flush()
     }
 
     func end(_ reason: AudienceEvent.CloseReason) {

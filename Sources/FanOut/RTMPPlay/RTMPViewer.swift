@@ -20,7 +20,7 @@ final class RTMPViewer: PlayReceiver, ViewerOutput, @unchecked Sendable {
 
     func started(on connection: RTMPConnection) {
         self.connection = connection
-        let viewer = Viewer(output: self, wire: .rtmp, session: session)
+        let viewer = Viewer(output: self, writer: connection.media, wire: .rtmp, session: session)
         self.viewer = viewer
         viewer.noteWritability(connection.isWritable, now: .now())
         feed.share(on: connection.eventLoop)?.add(viewer, now: .now())
@@ -35,14 +35,6 @@ final class RTMPViewer: PlayReceiver, ViewerOutput, @unchecked Sendable {
         feed.share(on: connection.eventLoop)?.remove(viewer, reason: .init(reason), now: .now())
         self.viewer = nil
         self.connection = nil
-    }
-
-    func write(_ bytes: ByteBuffer) {
-        connection?.write(bytes)
-    }
-
-    func flush() {
-        connection?.flush()
     }
 
     func end(_ reason: AudienceEvent.CloseReason) {

@@ -21,10 +21,12 @@ final class CanvasRing: @unchecked Sendable {
         loans = Mutex(Array(repeating: 0, count: Self.count))
     }
 
-    /// A canvas that nobody reads, other than `last` if there is a choice; nil when all are lent out.
+    /// A canvas that nobody reads; nil when all are lent out.
+    ///
+    /// `last` itself if it can be had: it holds what does not change already, and lies in the processor's cache.
     func free(after last: Int) -> Int? {
         loans.withLock { loans in
-            for step in 1...Self.count {
+            for step in 0..<Self.count {
                 let index = (last + step) % Self.count
                 if loans[index] == 0 { return index }
             }

@@ -11,6 +11,7 @@ struct Limiter: ~Copyable, Sendable {
     private static let window = lookAhead + 1
     private static let release: Float = 1 / (0.08 * 48_000)
     private static let ringSize = 256
+    private static let inverseWindow = 1 / Double(window)
 
     /// The last `lookAhead` samples in front of the present quantum.
     private let delay = StereoBuffer(capacity: lookAhead + ProgramTime.quantum)
@@ -18,7 +19,7 @@ struct Limiter: ~Copyable, Sendable {
     private let gains = StereoBuffer(capacity: ringSize)
     /// Candidates for the sliding minimum: their gain and position, circular.
     private let candidates = StereoBuffer(capacity: ringSize)
-    private var positions = [Int64](repeating: 0, count: ringSize)
+    private let positions = PositionRing(capacity: ringSize)
     private var candidateHead = 0
     private var candidateCount = 0
     private var position: Int64 = 0
@@ -101,9 +102,9 @@ struct Limiter: ~Copyable, Sendable {
         }
         let slot = (candidateHead + candidateCount) & mask
         candidates.left[slot] = needed
-        positions[slot] = position
+        positions.values[slot] = position
         candidateCount += 1
-        while positions[candidateHead] <= position - Int64(Self.window) {
+        while positions.values[candidateHead] <= position - Int64(Self.window) {
             candidateHead = (candidateHead + 1) & mask
             candidateCount -= 1
         }
@@ -122,7 +123,7 @@ struct Limiter: ~Copyable, Sendable {
             sum = Double(Self.window)
             return 1
         }
-        return min(Float(sum / Double(Self.window)), 1)
+        return min(Float(sum * Self.inverseWindow), 1)
     }
 
     private static func clamp(_ sample: Float) -> Float {

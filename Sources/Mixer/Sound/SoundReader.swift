@@ -12,8 +12,15 @@ struct SoundReader: ~Copyable {
     private static let reserve = SoundTrack.fade
     /// An error beyond this many milliseconds is not stretched away.
     static let largestError = 80.0
-    /// Ratio by which an error of one second would be corrected.
+    /// An error up to this many milliseconds is left alone, so that most of the time nothing is stretched at all.
+    private static let tolerance = 0.75
+    /// Once begun, stretching goes on until so little is left.
+    private static let remainder = 0.1
+    /// An offset that moves faster than this is followed at once.
+    private static let slowestFollowed = 0.0003
+    /// Ratio by which an error of one second would be corrected, and the least correction.
     private static let gain = 0.3
+    private static let leastCorrection = 0.0005
     private static let steadyLimit = 0.005
     private static let hurriedLimit = 0.02
     private static let hurryBeyond = 40.0
@@ -23,6 +30,7 @@ struct SoundReader: ~Copyable {
     private var ready = SampleRing(capacity: 8192)
     private let scratch = StereoBuffer(capacity: chunk)
     private var isPlaying = false
+    private var isStretching = false
     private(set) var gaps: Int64 = 0
     private(set) var skips: Int64 = 0
     /// Program time minus host time of the sample heard next, minus the offset asked for; milliseconds, while playing.
@@ -77,14 +85,21 @@ struct SoundReader: ~Copyable {
     private mutating func steer(_ head: Double?, offset: Double?, rate: Double, time: Double) {
         guard isPlaying, let head, let offset else {
             error = nil
+            isStretching = false
             stretcher.setRatio(1)
             return
         }
         let heardAt = time + Double(ready.count) / 48 + stretcher.delay
         let error = head - (heardAt - offset)
         self.error = error
+        isStretching =
+            abs(error) > (isStretching ? Self.remainder : Self.tolerance) || abs(rate) > Self.slowestFollowed
+        guard isStretching else { return stretcher.setRatio(1) }
         let limit = abs(error) > Self.hurryBeyond ? Self.hurriedLimit : Self.steadyLimit
-        stretcher.setRatio(1 + min(max(rate + error / 1000 * Self.gain, -limit), limit))
+        let size = max(abs(error) / 1000 * Self.gain, Self.leastCorrection)
+        // Near the goal the least correction would only go to and fro.
+        let correction = abs(error) > Self.remainder ? (error < 0 ? -size : size) : error / 1000 * Self.gain
+        stretcher.setRatio(1 + min(max(rate + correction, -limit), limit))
     }
 
     /// Moves up to a chunk from the track to the scratch buffer; the rest of the chunk is to be silence.

@@ -10,23 +10,18 @@ public final class RTMPConnection: Sendable {
     public let remoteAddress: String?
     let channel: any Channel
     private let handler: NIOLoopBound<RTMPServerHandler>
+    private let writer: NIOLoopBound<MediaWriter>
 
-    init(channel: any Channel, handler: RTMPServerHandler, remoteAddress: String?) {
+    init(channel: any Channel, handler: RTMPServerHandler, writer: MediaWriter, remoteAddress: String?) {
         eventLoop = channel.eventLoop
         self.channel = channel
         self.remoteAddress = remoteAddress
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        self.writer = NIOLoopBound(writer, eventLoop: channel.eventLoop)
     }
 
-    /// Writes media that is already in chunks (see `ViewerChunks`), without a copy and without waiting.
-    public func write(_ chunks: ByteBuffer) {
-        channel.write(chunks, promise: nil)
-    }
-
-    /// Sends what was written.
-    public func flush() {
-        channel.flush()
-    }
+    /// Takes media that is already in chunks (see `ViewerChunks`).
+    public var media: MediaWriter { writer.value }
 
     /// Whether less is waiting to be sent than the high water mark.
     public var isWritable: Bool { channel.isWritable }

@@ -52,7 +52,9 @@ public struct RTMPServer: Sendable {
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
-                    try pipeline.addHandler(RTMPServerHandler(delegate: delegate, limits: limits, admission: ticket))
+                    try pipeline.addHandler(
+                        RTMPServerHandler(delegate: delegate, limits: limits, admission: ticket, isPlain: tls == nil)
+                    )
                 }
             }
         #if os(Linux)

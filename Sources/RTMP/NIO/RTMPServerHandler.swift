@@ -18,6 +18,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     private var receiver = Receiver.none
     private var liveness = Liveness(now: .now())
     private var connection: RTMPConnection?
+    private var writer: MediaWriter?
     private var context: ChannelHandlerContext?
     /// The deadline of the handshake, of publish or play, of a ping, or of the end, whichever is next.
     private var timer: Scheduled<Void>?
@@ -26,11 +27,14 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     private let delegate: any RTMPServerDelegate
     private let limits: RTMPLimits
     private let admission: Admission.Ticket
+    /// Whether what is written here reaches the socket as it is.
+    private let isPlain: Bool
 
-    init(delegate: any RTMPServerDelegate, limits: RTMPLimits, admission: Admission.Ticket) {
+    init(delegate: any RTMPServerDelegate, limits: RTMPLimits, admission: Admission.Ticket, isPlain: Bool) {
         self.delegate = delegate
         self.limits = limits
         self.admission = admission
+        self.isPlain = isPlain
         session = ServerSession(limits: limits, remoteAddress: admission.address)
     }
 
@@ -38,7 +42,14 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        let connection = RTMPConnection(channel: context.channel, handler: self, remoteAddress: admission.address)
+        let writer = MediaWriter(context, isPlain: isPlain)
+        self.writer = writer
+        let connection = RTMPConnection(
+            channel: context.channel,
+            handler: self,
+            writer: writer,
+            remoteAddress: admission.address
+        )
         self.connection = connection
         admission.admitted(connection)
         schedule(limits.handshakeTimeout) { $0.handshakeDeadline() }
@@ -49,11 +60,14 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         timer?.cancel()
         timer = nil
         connection = nil
+        writer?.end()
+        writer = nil
         admission.left()
         self.context = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        writer?.end()
         finish(.closedByPeer)
         context.fireChannelInactive()
     }
@@ -118,6 +132,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             ask(request)
         case .streamEnded:
             finish(.deletedStream)
+            writer?.gather(false)
             admission.becameIdle()
             schedule(limits.preAuthTimeout) { $0.preAuthDeadline() }
         case .refused:
@@ -132,7 +147,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     private func sendOutput() {
         guard let context, let output = session.takeOutput() else { return }
-        context.writeAndFlush(wrapOutboundOut(output), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(output), promise: writer?.nextInQueue())
     }
 
     // MARK: Verdicts
@@ -294,6 +309,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     private func close(afterOutput: Bool) {
         guard let context, !isEnding else { return }
         isEnding = true
+        writer?.end()
         timer?.cancel()
         timer = nil
         guard afterOutput, let output = session.takeOutput() else {

@@ -55,6 +55,7 @@ struct FootlightMix {
             encode: processor.encode / seconds,
             sound: processor.sound / seconds,
             soundDecoding: statistics.hosts.reduce(0) { $0 + $1.soundSeconds } / seconds,
+            soundCoding: statistics.soundEncodeSeconds / seconds,
             rest: max(used - stages, 0) / seconds
         )
     }

@@ -47,11 +47,14 @@ struct MixerCommand: AsyncParsableCommand {
         print("\nFootlight / ffmpeg at equal codec options: \(verdict(equal.median, atMost: 0.88, digits: 3))")
         print("Footlight's defaults / ffmpeg:             \(verdict(defaults.median, atMost: 0.74, digits: 3))")
         for (name, runs) in [("equal options", plain), ("defaults", usual)] {
-            let other = Samples(runs.map { $0.shareOutsideCodecs(soundCoding: soundCoding) }).median
-            print("neither decoding nor encoding, \(name): \(verdict(other * 100, atMost: 6, digits: 1)) %")
+            let other = Samples(runs.map(\.shareOutsideCodecs)).median
+            print("neither decoding nor encoding, \(name): \(verdict(other * 100, atMost: 6, digits: 2)) %")
         }
-        let decoding = Samples(usual.map(\.soundDecoding)).median
-        print("of sound: coding \((soundCoding * 1000).text(1)) ms, decoding \((decoding * 1000).text(1)) ms")
+        func sound(_ part: (MixFigures) -> Double) -> String { (Samples(usual.map(part)).median * 1000).text(1) }
+        print(
+            "of sound: decoding \(sound(\.soundDecoding)) ms, mixing \(sound(\.mixing)) ms, "
+                + "coding \(sound(\.soundCoding)) ms (\((soundCoding * 1000).text(1)) ms by itself)"
+        )
     }
 
     private func ratios(_ ours: [MixFigures], _ theirs: Samples) -> Samples {

@@ -2,7 +2,7 @@ import Codecs
 import FootlightTesting
 import Media
 
-/// The cost of coding a program's sound by itself, to be taken off the mixer's sound part.
+/// The cost of coding a program's sound by itself, with nothing else in the processor's caches.
 enum SoundCoding {
     /// Processor seconds per second of sound.
     static func secondsPerSecond(of clip: Clip) throws -> Double {

@@ -13,7 +13,7 @@ struct PushCommand: AsyncParsableCommand {
     var seconds = 10
 
     @Option(help: "How often the mixer runs with and without a stalled output.")
-    var rounds = 3
+    var rounds = 6
 
     @Option(help: "Hosts on air while the tick is measured.")
     var hosts = 1
@@ -41,21 +41,43 @@ struct PushCommand: AsyncParsableCommand {
         table.add(row("one output", free))
         table.add(row("one output and a stalled one", stalled))
         table.printOut()
-        let added = Samples(zip(stalled, free).map { $0.late.percentile(99) - $1.late.percentile(99) })
-        print("\na stalled output adds at the 99th percentile, median over the rounds: \(added.median.text(2)) ms")
+        print("\nrun by run, median and 99 %:")
+        for (name, runs) in [("one output", free), ("and a stalled one", stalled)] {
+            let figures = runs.map { "\($0.late.median.text(2)) \($0.late.percentile(99).text(2))" }
+            print("\(name): \(figures.joined(separator: " | "))")
+        }
+        for percent in [50.0, 99] {
+            let added = Samples(
+                zip(stalled, free).map { $0.late.percentile(percent) - $1.late.percentile(percent) }.sorted()
+            )
+            let text = "median \(added.median.text(2)), from \(added.percentile(0).text(2)) to \(added.largest.text(2))"
+            print("a stalled output adds at the \(percent.text(0))th percentile, over the rounds: \(text) ms")
+        }
         print("packets the stalled output dropped: \(stalled.map { "\($0.dropped)" }.joined(separator: ", "))")
     }
 
+    /// The usual output, one that gathers for half as long, and one that sends each picture when it comes; each beside a
+    /// bare thread and socket with as many writes.
     private func printCost() async throws {
-        let live = try await PushCost(seconds: seconds).live()
-        let floor = try PushFloor.measure(kilobits: live.kilobits, seconds: seconds)
-        let hurried = try await PushCost(seconds: seconds).hurried()
-        print(
-            "one output at \((live.kilobits / 1000).text(2)) Mb/s to nginx-rtmp, CPU milliseconds per second of media"
-        )
-        print("the work of sending (20 times as fast): \(verdict(hurried.milliseconds, atMost: 0.4, digits: 2))")
-        print("live, with 30 wake-ups a second:        \(live.milliseconds.text(2))")
-        print("a bare thread and socket, live:         \(floor.text(2))\n")
+        var table = Table("sent", "CPU ms / s", "bare thread and socket")
+        var usual = 0.0
+        var megabits = 0.0
+        for gathering in [PushConfiguration.output.gathering, 0.1, 0] {
+            var configuration = PushConfiguration.output
+            configuration.gathering = gathering
+            let cost = try await PushCost(seconds: seconds, configuration: configuration).live()
+            let interval = gathering == 0 ? 33 : Int(gathering * 1000)
+            let floor = try PushFloor.measure(kilobits: cost.kilobits, interval: interval, seconds: seconds)
+            let isUsual = gathering == PushConfiguration.output.gathering
+            if isUsual { (usual, megabits) = (cost.milliseconds, cost.kilobits / 1000) }
+            let name = gathering == 0 ? "each picture at once" : "gathered for \((gathering * 1000).text(0)) ms"
+            table.add([name + (isUsual ? " (an output's default)" : ""), cost.milliseconds.text(2), floor.text(2)])
+        }
+        print("one output at \(megabits.text(2)) Mb/s to nginx-rtmp\n")
+        table.printOut()
+        print("\none output: \(verdict(usual, atMost: 0.4, digits: 2)) CPU ms per second")
+        let hurried = try await PushCost(seconds: seconds, configuration: PushConfiguration()).hurried()
+        print("the work of sending alone, each picture, 20 times as fast: \(hurried.milliseconds.text(2))\n")
     }
 
     private func row(_ name: String, _ runs: [TickFigures]) -> [String] {

@@ -14,6 +14,7 @@ struct PushCost {
     }
 
     let seconds: Int
+    var configuration = PushConfiguration.output
 
     /// Each packet sent at its time, as in a live program.
     func live() async throws -> Figures {
@@ -76,7 +77,8 @@ struct PushCost {
         let push = RTMPPush(
             name: "bench",
             address: try PushAddress(url: server.url, streamKey: "bench"),
-            policy: TargetPolicy(allowsPrivateAddresses: true)
+            policy: TargetPolicy(allowsPrivateAddresses: true),
+            configuration: configuration
         )
         push.start()
         defer { push.stop() }

@@ -4,16 +4,18 @@ import Glibc
 import Media
 import Synchronization
 
-/// What the system alone takes for one output: a thread that wakes thirty times a second and writes a picture's worth
-/// of bytes to a socket that somebody reads.
+/// What the system alone takes for one output: a thread that wakes so many times a second and writes its share of the
+/// bytes to a socket that somebody reads.
 ///
-/// No program that sends each picture when it is made can be cheaper, so an output's cost is to be seen beside it.
+/// No program that sends as often can be much cheaper, so an output's cost is to be seen beside it.
 final class PushFloor: Sendable {
     private let result = Mutex(0.0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
     /// Processor milliseconds per second.
-    static func measure(kilobits: Double, seconds: Int) throws -> Double {
+    ///
+    /// - Parameter interval: Milliseconds from write to write.
+    static func measure(kilobits: Double, interval: Int, seconds: Int) throws -> Double {
         var ends: [Int32] = [0, 0]
         guard loopbackPair(&ends) else {
             throw ToolFailure("no pair of sockets", log: String(cString: strerror(errno)))
@@ -25,18 +27,19 @@ final class PushFloor: Sendable {
             close(reader)
         }
         let floor = PushFloor()
-        Thread.detachNewThread { floor.run(writer, bytes: Int(kilobits * 1000 / 8 / 30), seconds: seconds) }
+        let bytes = Int(kilobits / 8) * interval
+        Thread.detachNewThread { floor.run(writer, bytes: bytes, interval: Int64(interval), seconds: seconds) }
         floor.hasEnded.wait()
         close(writer)
         return floor.result.withLock { $0 }
     }
 
-    private func run(_ socket: Int32, bytes: Int, seconds: Int) {
+    private func run(_ socket: Int32, bytes: Int, interval: Int64, seconds: Int) {
         let picture = [UInt8](repeating: 0, count: bytes)
         let start = MonotonicTime.now()
         let before = Self.threadSeconds()
-        for index in 0..<Int64(seconds * 30) {
-            sleepUntil(start.advanced(milliseconds: index * 1000 / 30))
+        for index in 0..<Int64(seconds) * 1000 / interval {
+            sleepUntil(start.advanced(milliseconds: index * interval))
             _ = send(socket, picture, picture.count, Int32(MSG_NOSIGNAL))
         }
         let used = Self.threadSeconds() - before

@@ -79,7 +79,8 @@ struct TickRun {
         RTMPPush(
             name: "bench",
             address: try PushAddress(url: server.url, streamKey: "bench"),
-            policy: TargetPolicy(allowsPrivateAddresses: true)
+            policy: TargetPolicy(allowsPrivateAddresses: true),
+            configuration: .output
         )
     }
 

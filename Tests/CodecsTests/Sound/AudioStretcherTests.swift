@@ -51,6 +51,48 @@ struct AudioStretcherTests {
         #expect(worst < bound, "\(worst) against \(bound)")
     }
 
+    @Test("at a ratio of 1 the very samples come out, later by what the delay says")
+    func passing() throws {
+        var stretcher = try AudioStretcher()
+        let late = Int((stretcher.delay * 48).rounded())
+        var output: [Float] = []
+        for block in 0..<50 {
+            let samples = (0..<240).map { Tone.sample(block * 240 + $0, frequency: 997) }
+            try stretcher.process(left: samples, right: samples, count: 240) { left, _ in output += left }
+        }
+        #expect(output.count == 12_000)
+        #expect(output.prefix(late).allSatisfy { $0 == 0 })
+        #expect((late..<12_000).allSatisfy { output[$0] == Tone.sample($0 - late, frequency: 997) })
+    }
+
+    @Test(
+        "coming from a ratio of 1 and going back to it, nothing clicks and nothing is lost",
+        arguments: [1.0005, 0.9995, 1.003, 0.98],
+        [240, 960, 37]
+    )
+    func blending(ratio: Double, size: Int) throws {
+        var stretcher = try AudioStretcher()
+        var output: [Float] = []
+        var given = 0
+        // Every sample that went in comes out, as long as the ratio said; each change of mode may round by half a sample.
+        var expected = 0.0
+        for block in 0..<(96_000 / size) {
+            let isStretched = given / 9600 % 2 == 1
+            stretcher.setRatio(isStretched ? ratio : 1)
+            let samples = (0..<size).map { Tone.sample(given + $0, frequency: 997) }
+            try stretcher.process(left: samples, right: samples, count: size) { left, _ in output += left }
+            given += size
+            expected += Double(size) * (isStretched ? ratio : 1)
+            #expect(abs(Double(output.count) - expected) < 5, "block \(block)")
+        }
+        let bound = Float(0.5 * pow(2 * Double.pi * 997 * 1.02 / 48_000, 2)) * 1.1
+        var worst: Float = 0
+        for index in 100..<output.count - 1 {
+            worst = max(worst, abs(output[index + 1] - 2 * output[index] + output[index - 1]))
+        }
+        #expect(worst < bound, "\(worst) against \(bound)")
+    }
+
     @Test("a ratio out of range is cut to it, and nonsense is ignored")
     func limits() throws {
         var stretcher = try AudioStretcher()

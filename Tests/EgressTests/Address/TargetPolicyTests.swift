@@ -27,6 +27,35 @@ struct TargetPolicyTests {
         #expect(TargetPolicy().vets(address))
     }
 
+    @Test(
+        "this gateway's own listeners are no target, even where private addresses are",
+        arguments: ["127.0.0.1", "127.8.9.10", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1"]
+    )
+    func own(literal: String) throws {
+        let policy = TargetPolicy(allowsPrivateAddresses: true, ownPorts: [1935, 8080])
+        for port: UInt16 in [1935, 8080] {
+            let address = try #require(NetworkAddress(literal: literal, port: port))
+            #expect(throws: PushError.self) { try policy.check([address], of: "host") }
+        }
+        let other = try #require(NetworkAddress(literal: literal, port: 1936))
+        try policy.check([other], of: "host")
+        let neighbour = try #require(NetworkAddress(literal: "10.99.98.97", port: 1935))
+        try policy.check([neighbour], of: "host")
+    }
+
+    @Test("an address of one of the machine's interfaces with an own port is refused before any connection")
+    func ownInterface() throws {
+        let policy = TargetPolicy(allowsPrivateAddresses: true, ownPorts: [1935])
+        #expect(throws: PushError.self) {
+            try policy.check(try PushAddress(url: "rtmp://127.0.0.1/live", streamKey: "key"))
+        }
+        try policy.check(try PushAddress(url: "rtmp://127.0.0.1:1936/live", streamKey: "key"))
+        for literal in Interfaces.addresses {
+            let address = try #require(NetworkAddress(literal: literal, port: 1935))
+            #expect(throws: PushError.self) { try policy.check([address], of: "host") }
+        }
+    }
+
     @Test("one forbidden address among others spoils a host, and so does a forbidden port")
     func mixed() throws {
         let good = NetworkAddress(ipv4: (8, 8, 8, 8), port: 1935)

@@ -124,6 +124,23 @@ struct LivestreamsTests {
         #expect(livestreams.status(room: "R") == LivestreamStatus())
     }
 
+    @Test("the gateway's own listeners are refused as outputs, from when they are known")
+    func own() throws {
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        livestreams.refuse(ownPort: 9)
+        let error = #expect(throws: StageError.self) {
+            try livestreams.start(
+                room: "R",
+                targets: [OutputTarget(name: "one", url: "rtmp://127.0.0.1:9/live", streamKey: "key")],
+                options: LivestreamOptions()
+            )
+        }
+        #expect(error?.code == 4015)
+        #expect(livestreams.status(room: "R") == LivestreamStatus())
+        #expect(feeds.count == 0)
+    }
+
     @Test("V22 4015: outputs that cannot be used are refused before anything runs")
     func invalid() {
         let livestreams = livestreams()

@@ -14,16 +14,19 @@ struct RealServerTests {
         sample = try Sample.shared.get()
     }
 
-    @Test("the server's recording holds the very pictures that were pushed, from time 0")
-    func recording() throws {
+    @Test("the server's recording holds the very pictures that were pushed, from time 0", arguments: [0, 0.2])
+    func recording(gathering: Double) throws {
         let nginx = try Nginx()
         try nginx.start()
-        let fixture = try PushFixture("main", url: nginx.url, key: "key-recording")
+        var configuration = PushFixture.quick
+        configuration.gathering = gathering
+        let fixture = try PushFixture("main", url: nginx.url, key: "key-recording", configuration: configuration)
         let broadcast = Broadcast(sample.packets, to: [fixture.push], rounds: 1)
         let connected = try #require(fixture.waitFor(.connected))
         #expect(connected.reconnects == 0)
         broadcast.waitForEnd(seconds: 8)
-        usleep(200_000)
+        // What is still being gathered goes out before the end.
+        if gathering == 0 { usleep(200_000) }
         #expect(fixture.end() < 1)
         #expect(fixture.push.status.state == .stopped)
         #expect(fixture.history.map { $0.state } == [.connecting, .connected, .stopped])
@@ -47,6 +50,34 @@ struct RealServerTests {
         print("push: \(fixture.push.cpuSeconds * 1000 / 6) CPU-ms a second at \(bitrate) Mb/s")
         print("slowest receive: \(broadcast.slowestReceive * 1000) ms")
         #expect(broadcast.slowestReceive < 0.1)
+    }
+
+    @Test("gathered packets go out in lots, and none waits for longer than it may")
+    func gathering() throws {
+        let nginx = try Nginx()
+        try nginx.start()
+        var configuration = PushFixture.quick
+        configuration.gathering = 0.2
+        let fixture = try PushFixture("lots", url: nginx.url, key: "key-lots", configuration: configuration)
+        let broadcast = Broadcast(sample.packets, to: [fixture.push])
+        defer { broadcast.end() }
+        _ = try #require(fixture.waitFor(.connected))
+        let start = MonotonicTime.now()
+        var (lots, longest) = (0, 0.0)
+        var (last, lastAt) = (fixture.push.status.bytesSent, start)
+        while MonotonicTime.now().seconds(since: start) < 3 {
+            usleep(2000)
+            let sent = fixture.push.status.bytesSent
+            guard sent != last else { continue }
+            let now = MonotonicTime.now()
+            longest = max(longest, now.seconds(since: lastAt))
+            (last, lastAt) = (sent, now)
+            lots += 1
+        }
+        // Fifteen lots, a few more when many bytes come at once, where there would have been 90 pictures.
+        #expect((10...30).contains(lots))
+        #expect(longest < 0.35)
+        #expect(fixture.push.status.droppedFrames == 0)
     }
 
     @Test("the metadata reaches players of the server")

@@ -34,6 +34,39 @@ struct FeedShareTests {
         #expect(output.text == "V40 A40 K40 p80")
     }
 
+    @Test("A key picture in the middle of a batch is one send to all, and where those begin who wait for it")
+    func startInBatch() {
+        goOnAir()
+        let flowing = stand.join().output
+        let skipped = stand.join()
+        skipped.viewer.state = .waiting
+        stand.send(Packets.picture(80), Packets.key(120), Packets.sound(130))
+        #expect(flowing.text == "m0 V0 A0 K0 s10 p40 p80 K120 s130")
+        #expect(flowing.flushes == 2)
+        #expect(skipped.output.text == "m0 V0 A0 K0 s10 p40 m0 V120 A120 K120 s130")
+        #expect(skipped.output.flushes == 2)
+        #expect(stand.join().output.text == "m0 V120 A120 K120 s130")
+    }
+
+    @Test("Small writes are gathered from a viewer's first media on, and never without a tick")
+    func gathering() {
+        let early = stand.join().output
+        #expect(!early.isGathering)
+        goOnAir()
+        #expect(early.isGathering)
+        #expect(early.buffersBeforeGathering == 2)
+        let late = stand.join().output
+        #expect(late.isGathering)
+        #expect(late.buffersBeforeGathering == late.buffers.count)
+
+        let prompt = ShareStand(FanOutConfiguration(tick: .zero))
+        prompt.send(Packets.video(), Packets.key(0))
+        let output = prompt.join().output
+        prompt.send(Packets.picture(40))
+        #expect(output.text == "V0 K0 p40")
+        #expect(!output.isGathering)
+    }
+
     @Test("All viewers of a form get the same buffer, joiners too")
     func sharedBuffers() throws {
         let first = stand.join().output

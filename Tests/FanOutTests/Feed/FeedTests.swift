@@ -14,7 +14,7 @@ struct FeedTests {
     private func join(_ feed: Feed, on loop: any EventLoop) async throws -> NIOLoopBound<RecordingOutput> {
         try await loop.submit {
             let output = RecordingOutput()
-            feed.share(on: loop)?.add(Viewer(output: output, wire: .flv, session: nil), now: .now())
+            feed.share(on: loop)?.add(Viewer(output: output, writer: output, wire: .flv, session: nil), now: .now())
             return NIOLoopBound(output, eventLoop: loop)
         }.get()
     }

@@ -3,19 +3,25 @@ import NIOCore
 import Stage
 
 /// A viewer's connection that keeps what it is given.
-final class RecordingOutput: ViewerOutput {
+final class RecordingOutput: ViewerOutput, ViewerWriter {
     private(set) var buffers: [ByteBuffer] = []
     private(set) var flushes = 0
     private(set) var ends: [AudienceEvent.CloseReason] = []
+    /// What it had been given when small writes were first gathered; nil while they are not.
+    private(set) var buffersBeforeGathering: Int?
+    var isGathering: Bool { buffersBeforeGathering != nil }
     /// Called in the middle of each flush, as a socket that fails does.
     var onFlush: (() -> Void)?
 
-    func write(_ bytes: ByteBuffer) { buffers.append(bytes) }
+    func send(_ bytes: ByteBuffer) { send(contentsOf: [bytes]) }
 
-    func flush() {
+    func send(contentsOf buffers: [ByteBuffer]) {
+        self.buffers += buffers
         flushes += 1
         onFlush?()
     }
+
+    func gather(_ isGathering: Bool) { buffersBeforeGathering = isGathering ? buffers.count : nil }
 
     func end(_ reason: AudienceEvent.CloseReason) { ends.append(reason) }
 

@@ -11,7 +11,7 @@ final class ShareStand {
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
     init(_ configuration: FanOutConfiguration = FanOutConfiguration()) {
-        share = FeedShare(configuration: configuration, counters: counters)
+        share = FeedShare(configuration: configuration, tick: configuration.tick, counters: counters)
     }
 
     func wait(_ seconds: Double) { now = now.advanced(seconds: seconds) }
@@ -19,7 +19,7 @@ final class ShareStand {
     func join(_ wire: ViewerWire = .flv, sid: String? = nil) -> (viewer: Viewer, output: RecordingOutput) {
         let output = RecordingOutput()
         let session = sid.map { ViewerSession(sid: $0, room: "r", playback: .flv, audience: audience) }
-        let viewer = Viewer(output: output, wire: wire, session: session)
+        let viewer = Viewer(output: output, writer: output, wire: wire, session: session)
         share.add(viewer, now: now)
         return (viewer, output)
     }

@@ -58,8 +58,7 @@ final class Relay: RTMPServerDelegate {
         var chunks = ByteBuffer()
         ViewerChunks.write(packet, to: &chunks)
         for viewer in viewers.withLock({ $0.values }) {
-            viewer.write(chunks)
-            viewer.flush()
+            viewer.media.send(chunks)
         }
     }
 
@@ -68,8 +67,7 @@ final class Relay: RTMPServerDelegate {
         for packet in joinBuffer.withLock({ $0 }) {
             ViewerChunks.write(packet, to: &chunks)
         }
-        connection.write(chunks)
-        connection.flush()
+        connection.media.send(chunks)
         viewers.withLock { $0[ObjectIdentifier(connection)] = connection }
     }
 

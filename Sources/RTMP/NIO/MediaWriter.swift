@@ -1,0 +1,101 @@
+public import NIOCore
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Writes media to one peer: straight to its socket while the socket keeps up, else through its channel.
+///
+/// A crowd costs one small write per viewer and tick, and a channel's queue, promises and flush cost about as much as
+/// the system call itself. So while nothing waits in the channel, the bytes are sent without it. What the socket does
+/// not take goes into the channel's queue, and so does everything behind it until the queue is empty again: the order
+/// of the bytes, the high water mark and the handling of errors stay the channel's.
+///
+/// Everything here happens on the channel's event loop. Whoever makes a writer ends it when its channel becomes
+/// inactive: the number of a closed socket soon belongs to another connection. An event loop that closes a socket
+/// tells so before it does anything else.
+public final class MediaWriter {
+    /// The socket, when nothing in the pipeline changes the bytes on their way to it.
+    private var socket: CInt?
+    /// Writes that have not left the channel's queue.
+    private var queued = 0
+    private var context: ChannelHandlerContext?
+    private let channel: any Channel
+    private var isGathering = false
+
+    /// - Parameters:
+    ///   - context: Where the channel's part of the writes begins.
+    ///   - isPlain: Whether no handler between `context` and the socket changes what is written, as TLS does.
+    public init(_ context: ChannelHandlerContext, isPlain: Bool) {
+        self.context = context
+        channel = context.channel
+        #if canImport(Glibc)
+        guard isPlain else { return }
+        // A channel without a socket, as tests have them, is written to through its pipeline.
+        socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
+        #endif
+    }
+
+    /// Sends what is the same for many; never waits.
+    public func send(_ bytes: ByteBuffer) {
+        let sent = sendStraight(bytes)
+        guard sent < bytes.readableBytes, let context else { return }
+        context.writeAndFlush(NIOAny(bytes.dropFirst(sent)), promise: nextInQueue())
+    }
+
+    /// Sends several buffers with as few calls to the system as it takes; never waits.
+    public func send(contentsOf buffers: [ByteBuffer]) {
+        guard let context, let last = buffers.last else { return }
+        for buffer in buffers.dropLast() { context.write(NIOAny(buffer), promise: nil) }
+        context.writeAndFlush(NIOAny(last), promise: nextInQueue())
+    }
+
+    /// For a write that somebody else gives to the channel: no media overtakes it.
+    public func nextInQueue() -> EventLoopPromise<Void> {
+        let promise = channel.eventLoop.makePromise(of: Void.self)
+        queued += 1
+        promise.futureResult.assumeIsolated().whenComplete { _ in self.queued -= 1 }
+        return promise
+    }
+
+    /// Lets the system hold a small write back until the one before it was acknowledged, or lets it not (RFC 896).
+    ///
+    /// Fit for a viewer who is fed in ticks: one who acknowledges within a tick gets everything at once as before; to
+    /// one who does not, the end of a batch goes out with the next one, or as soon as the acknowledgement is there.
+    /// That saves a packet, and the work of sending it, for each of them. Harmful wherever a peer waits for an answer
+    /// before it says more: never gather before media flows.
+    public func gather(_ isGathering: Bool) {
+        guard isGathering != self.isGathering else { return }
+        self.isGathering = isGathering
+        // Sockets that refuse work as before.
+        try? channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: isGathering ? 0 : 1)
+    }
+
+    /// Nothing is written from now on.
+    public func end() {
+        context = nil
+        socket = nil
+    }
+
+    /// - Returns: How many bytes the socket took, 0 when the channel has to be asked.
+    private func sendStraight(_ bytes: ByteBuffer) -> Int {
+        #if canImport(Glibc)
+        guard let socket, queued == 0 else { return 0 }
+        let sent = bytes.withUnsafeReadableBytes {
+            Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+        }
+        // Whatever is wrong, the channel will meet it again and knows what to do.
+        return max(sent, 0)
+        #else
+        return 0
+        #endif
+    }
+}
+
+extension ByteBuffer {
+    fileprivate func dropFirst(_ count: Int) -> ByteBuffer {
+        var rest = self
+        rest.moveReaderIndex(forwardBy: count)
+        return rest
+    }
+}

@@ -1,0 +1,152 @@
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import RTMP
+
+@Suite("Writing media past the channel")
+struct MediaWriterTests {
+    /// Counts what comes by on its way to the socket.
+    private final class Counter: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+        private(set) var writes = 0
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            writes += 1
+            context.write(data, promise: promise)
+        }
+    }
+
+    /// Gives the body its writer once the connection stands.
+    private final class Sender: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let isPlain: Bool
+        private let body: (MediaWriter, ChannelHandlerContext) -> Void
+
+        init(isPlain: Bool, _ body: @escaping (MediaWriter, ChannelHandlerContext) -> Void) {
+            self.isPlain = isPlain
+            self.body = body
+        }
+
+        func channelActive(context: ChannelHandlerContext) {
+            body(MediaWriter(context, isPlain: isPlain), context)
+        }
+    }
+
+    private final class Collector: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        private let received: Recorder<ByteBuffer>
+
+        init(_ received: Recorder<ByteBuffer>) { self.received = received }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) { received.append(unwrapInboundIn(data)) }
+    }
+
+    /// Runs `body` on a server's end of a connection, and returns the bytes that come out at the other end.
+    ///
+    /// Both ends are on one event loop: nothing is read before `body` is over.
+    private func received(
+        _ count: Int,
+        isPlain: Bool = true,
+        _ body: @escaping @Sendable (MediaWriter, ChannelHandlerContext, _ passed: () -> Int) -> Void
+    ) async throws -> [UInt8] {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let received = Recorder<ByteBuffer>()
+        let server = try await ServerBootstrap(group: group)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let counter = Counter()
+                    let sender = Sender(isPlain: isPlain) { writer, context in body(writer, context) { counter.writes }
+                    }
+                    try channel.pipeline.syncOperations.addHandlers([counter, sender])
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let client = try await ClientBootstrap(group: group)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Collector(received))
+                }
+            }
+            .connect(host: "127.0.0.1", port: try #require(server.localAddress?.port)).get()
+        let buffers = await received.wait(seconds: 5) { $0.reduce(0) { $0 + $1.readableBytes } >= count }
+        try await client.close()
+        try await server.close()
+        try await group.shutdownGracefully()
+        return buffers.flatMap { Array($0.readableBytesView) }
+    }
+
+    @Test("While the socket takes everything, nothing passes the pipeline")
+    func straight() async throws {
+        let bytes = try await received(6) { writer, _, passed in
+            writer.send(ByteBuffer(bytes: [1, 2, 3]))
+            writer.send(ByteBuffer(bytes: [4, 5, 6]))
+            let writes = passed()
+            #expect(writes == 0)
+        }
+        #expect(bytes == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("Where a handler changes the bytes, all of them pass it")
+    func notPlain() async throws {
+        let bytes = try await received(3, isPlain: false) { writer, _, passed in
+            writer.send(ByteBuffer(bytes: [1, 2, 3]))
+            let writes = passed()
+            #expect(writes == 1)
+        }
+        #expect(bytes == [1, 2, 3])
+    }
+
+    @Test("What the socket does not take keeps its place among all that is written")
+    func order() async throws {
+        let size = 60_000
+        let sends = 160
+        let bytes = try await received(sends * size) { writer, context, passed in
+            for number in 0..<(sends / 4) {
+                func part(_ index: Int) -> ByteBuffer {
+                    ByteBuffer(repeating: UInt8(truncatingIfNeeded: number * 4 + index), count: size)
+                }
+                writer.send(part(0))
+                context.writeAndFlush(NIOAny(part(1)), promise: writer.nextInQueue())
+                writer.send(contentsOf: [part(2), part(3)])
+            }
+            let writes = passed()
+            #expect(writes > sends * 3 / 4)
+            #expect(!context.channel.isWritable)
+        }
+        #expect(bytes.count == sends * size)
+        let isInOrder = (0..<sends).allSatisfy { number in
+            bytes[(number * size)..<((number + 1) * size)].allSatisfy { $0 == UInt8(truncatingIfNeeded: number) }
+        }
+        #expect(isInOrder)
+    }
+
+    @Test("A writer that was ended writes nothing more")
+    func ended() async throws {
+        let bytes = try await received(1) { writer, _, passed in
+            writer.send(ByteBuffer(bytes: [7]))
+            writer.end()
+            writer.send(ByteBuffer(bytes: [8]))
+            writer.send(contentsOf: [ByteBuffer(bytes: [9])])
+            let writes = passed()
+            #expect(writes == 0)
+        }
+        #expect(bytes == [7])
+    }
+
+    @Test("Small writes are gathered when asked for, and not before")
+    func gathering() async throws {
+        let bytes = try await received(1) { writer, context, _ in
+            func noDelay() -> CInt? { try? context.channel.syncOptions?.getOption(.tcpOption(.tcp_nodelay)) }
+            let before = noDelay()
+            writer.gather(true)
+            let meanwhile = noDelay()
+            writer.gather(false)
+            let after = noDelay()
+            #expect([before, meanwhile, after] == [1, 0, 1])
+            writer.send(ByteBuffer(bytes: [1]))
+        }
+        #expect(bytes == [1])
+    }
+}
