@@ -161,17 +161,18 @@ struct CallLawTests {
                 #expect(Self.isOut(silent.phase), "seed \(seed)")
                 #expect(silent.machine.deadline == nil, "seed \(seed)")
             }
+            // With noise it may be out and ringing again within one step, so what was emitted counts.
             var noisy = chaos
+            let known = noisy.run.emitted.count
+            let wasOut = Self.isOut(noisy.run.phase)
             _ = noisy.run.say(.hangUp)
             let end = noisy.run.now.advanced(seconds: 10)
-            var wasOut = Self.isOut(noisy.run.phase)
-            while noisy.run.now < end, !wasOut {
+            while noisy.run.now < end {
                 _ = noisy.step(wishes: false)
-                wasOut = Self.isOut(noisy.run.phase)
                 noisy.run.skip(0.01)
             }
             _ = noisy.run.say(.timePassed)
-            #expect(wasOut || Self.isOut(noisy.run.phase), "seed \(seed)")
+            #expect(wasOut || noisy.run.phases.dropFirst(known).contains(where: Self.isOut), "seed \(seed)")
         }
         #expect(reached.count == 6, "\(reached)")
     }
