@@ -46,7 +46,10 @@ public final class RoomDirectory: Sendable {
     ///
     /// - Throws: 53100-53102, 53107 or 3073 for the settings, 53113 when the name is in use, 53006 at the limit of rooms.
     public func create(_ settings: RoomSettings) throws(StageError) -> RoomView {
-        try change { (state, now) throws(StageError) in try state.room(state.create(settings, at: now)).view }
+        try change { (state, now) throws(StageError) in
+            let sid = try state.create(settings, at: now)
+            return try state.room(sid).view
+        }
     }
 
     /// A room by unique name or sid; an ended one as long as it is remembered.
