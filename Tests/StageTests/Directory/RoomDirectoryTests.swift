@@ -141,6 +141,12 @@ struct RoomDirectoryTests {
         #expect(directory.publishBegan(grant, connection: 1) == .accepted(replacing: nil))
         directory.publishChanged(grant, connection: 1, media: PublishedMedia(hasVideo: true, hasAudio: true))
         #expect(directory.publishBegan(grant, connection: 2) == .accepted(replacing: 1))
+        let entry = MixerReport.Entry(
+            participantSID: grant.participantSID,
+            audioLevel: -20,
+            subscribed: [.mic, .camera]
+        )
+        try directory.report(room: "show", MixerReport(entries: [entry]))
         directory.publishEnded(grant, connection: 1)
         #expect(try directory.layout(room: "show").tiles.first?.source == .camera)
         directory.publishEnded(grant, connection: 2)

@@ -1,0 +1,164 @@
+import FootlightTesting
+import Stage
+import Testing
+
+@Suite("The life of a room")
+struct RoomLifeTests {
+    private let clock = ManualClock()
+
+    private func directory(_ settings: StageSettings = StageSettings(), at start: Double = 1_000) -> RoomDirectory {
+        RoomDirectory(settings: settings, clock: clock, pepper: [1, 2], startedAt: start)
+    }
+
+    private func code(_ body: () throws -> Void) -> Int? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? StageError)?.code
+        }
+    }
+
+    @Test("A room goes live and back, told once each, and a room without a backstage begins live")
+    func backstage() async throws {
+        let directory = directory()
+        #expect(try directory.create(RoomSettings(name: "open")).isBackstage == false)
+        #expect(try directory.create(RoomSettings(name: "show", backstage: true)).isBackstage)
+        let events = try directory.subscribe(room: "show", after: nil)
+        #expect(try directory.goLive(room: "show").isBackstage == false)
+        #expect(try directory.goLive(room: "show").isBackstage == false)
+        #expect(try directory.stopLive(room: "show").isBackstage)
+        try directory.end(room: "show")
+        #expect(code { _ = try directory.goLive(room: "show") } == 53106)
+        let names = await events.events.reduce(into: []) { $0.append($1.name) }
+        #expect(names == [.roomSnapshot, .roomUpdated, .roomUpdated, .roomEnded])
+    }
+
+    @Test("53106 a join to a room that is not there makes it only where that is switched on")
+    func adHoc() throws {
+        let request = JoinRequest(identity: "ann", mode: .sendAndReceive)
+        #expect(code { _ = try directory().join(room: "show", request) } == 53106)
+        let open = directory(StageSettings(maximumRooms: 1, createsRoomsOnJoin: true))
+        let first = try open.join(room: "show", request)
+        #expect(first.room.name == "show" && first.room.settings == RoomSettings(name: "show"))
+        #expect(first.credentials != nil)
+        #expect(
+            try open.join(room: "show", JoinRequest(identity: "ben", mode: .receiveOnly)).room.sid == first.room.sid
+        )
+        #expect(code { _ = try open.join(room: "other", request) } == 53006)
+        try open.end(room: "show")
+        #expect(code { _ = try open.join(room: first.room.sid, request) } == 53106, "a sid is no name")
+        #expect(code { _ = try open.join(room: "no good", request) } == 53102)
+        #expect(code { _ = try open.join(room: "show", JoinRequest(identity: "", mode: .receiveOnly)) } == 53200)
+        #expect(open.rooms(.inProgress).isEmpty)
+        #expect(try open.join(room: "show", request).room.sid != first.room.sid)
+        #expect(open.rooms(.inProgress).count == 1 && open.rooms(.completed).count == 1 && open.rooms().count == 2)
+    }
+
+    @Test("After a restart the rooms are there, keys open them, and everybody has 30 s to come back")
+    func restart() async throws {
+        let before = directory()
+        _ = try before.create(RoomSettings(name: "show", layout: .init(kind: .sidebar, gridSize: 4)))
+        _ = try before.create(RoomSettings(name: "over"))
+        try before.end(room: "over")
+        let ann = try before.join(
+            room: "show",
+            JoinRequest(identity: "ann", mode: .sendAndReceive, metadata: "{\"a\":1}")
+        )
+        let ben = try before.join(room: "show", JoinRequest(identity: "ben", mode: .sendAndReceive))
+        let eve = try before.join(room: "show", JoinRequest(identity: "eve", mode: .receiveOnly))
+        _ = try before.join(room: "show", JoinRequest(identity: "sam", mode: .receiveOnly))
+        try before.heartbeat(room: "show", participant: "eve", sessionID: eve.sessionID)
+        _ = try before.publishTrack(room: "show", participant: "ann", name: .mic, isEnabled: false)
+        try before.unpublishTrack(room: "show", participant: "ann", name: .camera)
+        let old = try before.room("show")
+        let records = before.rooms().compactMap { before.record(of: $0.sid) }
+        #expect(records.count == 2)
+
+        let after = directory(at: 2_000)
+        let created = Created()
+        let observation = after.observe { created.add($0) }
+        after.restore(records)
+        observation.cancel()
+        let room = try after.room("show")
+        #expect(created.rooms.map(\.sid) == [room.sid], "the one that has ended is only remembered")
+        #expect(created.rooms.first?.participants.count == 4)
+        #expect(room.sid == old.sid && room.createdAt == old.createdAt && room.settings == old.settings)
+        #expect(room.revision > old.revision, "nobody takes a new event for a known one")
+        #expect(room.counts == old.counts && room.tiles.map(\.label) == old.tiles.map(\.label))
+        #expect(room.participants.map(\.sid) == old.participants.map(\.sid))
+        #expect(room.participants.allSatisfy { $0.status == .reconnecting })
+        #expect(room.participants.first?.metadata == "{\"a\":1}")
+        #expect(try after.room("over").status == .completed)
+
+        // Keys are good, and what was said of the tracks still holds.
+        let grant = try after.authorizePublish(streamKey: #require(ann.credentials).streamKey).get()
+        #expect(grant.gate.openTracks == [.screen])
+        #expect(after.publishBegan(grant, connection: 1) == .accepted(replacing: nil))
+        after.publishChanged(grant, connection: 1, media: PublishedMedia(hasVideo: true, hasAudio: true))
+        let host = try after.participant("ann", in: "show")
+        #expect(host.status == .connected && host.tracks.map(\.name) == [.mic] && host.tracks.first?.isEnabled == false)
+
+        let back = try after.reconnect(room: "show", participant: "eve", sessionID: eve.sessionID)
+        #expect(back.participant.status == .connected)
+        for _ in 0..<8 {
+            clock.advance(by: .seconds(4))
+            try after.heartbeat(room: "show", participant: "eve", sessionID: eve.sessionID)
+            after.sweep()
+        }
+        #expect(try after.room("show").participants.map(\.identity) == ["ann", "ben", "eve"])
+        #expect(try after.participant("ben", in: "show").status == .reconnecting, "an encoder has all the time")
+        #expect(try after.authorizePublish(streamKey: #require(ben.credentials).streamKey).get().identity == "ben")
+    }
+
+    @Test("53113 a restored room whose name is taken stays out, and nothing is restored twice")
+    func restoredTwice() throws {
+        let before = directory()
+        _ = try before.create(RoomSettings(name: "show"))
+        let record = try #require(before.record(of: "show"))
+        let after = directory()
+        after.restore([record, record])
+        #expect(after.rooms().count == 1)
+        let other = directory()
+        let own = try other.create(RoomSettings(name: "show"))
+        other.restore([record])
+        #expect(other.rooms().map(\.sid) == [own.sid])
+        #expect(other.record(of: "nothing") == nil)
+    }
+
+    @Test("U3 what concerns an identity reaches it in whatever room it happens, and nobody else")
+    func userEvents() async throws {
+        let directory = directory()
+        _ = try directory.create(RoomSettings(name: "one"))
+        _ = try directory.create(RoomSettings(name: "two"))
+        _ = try directory.invite(room: "one", InvitationRequest(inviter: "ann", identities: ["eve"]))
+        let eve = try directory.subscribe(identity: "eve")
+        let ann = try directory.subscribe(identity: "ann")
+        let zoe = try directory.subscribe(identity: "zoe")
+        #expect(directory.readerCount == 3)
+        let second = try directory.invite(room: "two", InvitationRequest(inviter: "ben", identities: ["eve", "ann"]))
+        _ = try directory.rejectInvitation(second.sid, by: "eve")
+        _ = try directory.join(room: "two", JoinRequest(identity: "eve", mode: .receiveOnly))
+        directory.beat()
+        for subscription in [eve, ann, zoe] { subscription.cancel() }
+        func names(_ subscription: EventSubscription) async -> [StageEvent.Name] {
+            await subscription.events.reduce(into: []) { $0.append($1.name) }
+        }
+        #expect(await names(eve) == [.invitationCreated, .invitationCreated, .invitationRejected, .heartbeat])
+        #expect(await names(ann) == [.invitationCreated, .invitationRejected, .heartbeat])
+        #expect(await names(zoe) == [.heartbeat])
+        #expect(directory.readerCount == 0)
+    }
+
+    @Test("A user's reader that does not read is cut off with a last word")
+    func slowUser() async throws {
+        let directory = directory(StageSettings(waitingEvents: 5))
+        _ = try directory.create(RoomSettings(name: "show"))
+        let slow = try directory.subscribe(identity: "eve")
+        for _ in 0..<20 { directory.beat() }
+        #expect(directory.readerCount == 0)
+        let events = await slow.events.reduce(into: []) { $0.append($1) }
+        #expect(events.last?.payload == .sessionDisconnected(.readerTooSlow))
+        #expect(events.dropLast().allSatisfy { $0.name == .heartbeat } && events.count == 7)
+    }
+}

@@ -1,0 +1,147 @@
+import Testing
+
+@testable import Stage
+
+@Suite("Signs of life")
+struct LivenessTests {
+    private typealias State = Liveness.State
+
+    private func state(_ liveness: Liveness, at now: Double, host: Bool = false) -> State {
+        liveness.state(at: now, isHost: host)
+    }
+
+    @Test("Q13 a viewer that gives no sign of life within 15 s is let go, a host that never does is not")
+    func neverHeard() {
+        let liveness = Liveness(at: 0)
+        #expect(state(liveness, at: 14.9) == .connecting)
+        #expect(state(liveness, at: 15) == .gone(.sessionTimeout))
+        #expect(state(liveness, at: 1e6, host: true) == .connecting)
+    }
+
+    @Test("T12 heartbeats that stop: lost after 15 s, given up after 30 s more")
+    func heartbeats() {
+        var liveness = Liveness(at: 0)
+        liveness.heard(at: 5)
+        for host in [true, false] {
+            #expect(state(liveness, at: 19.9, host: host) == .connected)
+            #expect(state(liveness, at: 20, host: host) == .reconnecting(.signallingLost))
+            #expect(state(liveness, at: 49.9, host: host) == .reconnecting(.signallingLost))
+            #expect(state(liveness, at: 50, host: host) == .gone(.sessionTimeout))
+        }
+        liveness.heard(at: 49)
+        #expect(state(liveness, at: 49) == .connected)
+        #expect(state(liveness, at: 64) == .reconnecting(.signallingLost))
+    }
+
+    @Test("An open event stream alone is one sign of life, not a lasting one")
+    func streamAlone() {
+        var liveness = Liveness(at: 0)
+        liveness.streamOpened(at: 2)
+        #expect(state(liveness, at: 16.9) == .connected)
+        #expect(state(liveness, at: 17) == .reconnecting(.signallingLost))
+    }
+
+    @Test("A stream that closes is a loss at once, or five seconds after with a fresh heartbeat")
+    func streamCloses() {
+        var bare = Liveness(at: 0)
+        bare.streamOpened(at: 1)
+        bare.streamClosed(at: 3)
+        #expect(state(bare, at: 3) == .reconnecting(.signallingLost))
+        #expect(state(bare, at: 33) == .gone(.sessionTimeout))
+        bare.streamOpened(at: 20)
+        #expect(state(bare, at: 20) == .connected)
+
+        var beating = Liveness(at: 0)
+        beating.streamOpened(at: 1)
+        beating.heard(at: 5)
+        beating.streamClosed(at: 6)
+        #expect(state(beating, at: 10.9) == .connected)
+        #expect(state(beating, at: 11) == .reconnecting(.signallingLost))
+        beating.heard(at: 10)
+        #expect(state(beating, at: 24.9) == .connected)
+        #expect(state(beating, at: 25) == .reconnecting(.signallingLost))
+
+        var stale = Liveness(at: 0)
+        stale.heard(at: 0)
+        stale.streamOpened(at: 10)
+        stale.streamClosed(at: 16)
+        #expect(state(stale, at: 16) == .reconnecting(.signallingLost))
+    }
+
+    @Test("Of two open streams the first to close is no loss")
+    func twoStreams() {
+        var liveness = Liveness(at: 0)
+        liveness.streamOpened(at: 1)
+        liveness.streamOpened(at: 2)
+        liveness.streamClosed(at: 3)
+        #expect(state(liveness, at: 3) == .connected)
+        liveness.streamClosed(at: 4)
+        #expect(state(liveness, at: 4) == .reconnecting(.signallingLost))
+    }
+
+    @Test("Flowing media counts as life, and its end is when it last did")
+    func mediaIsLife() {
+        var liveness = Liveness(at: 0)
+        liveness.streamOpened(at: 1)
+        liveness.mediaFlows()
+        liveness.streamClosed(at: 2)
+        #expect(state(liveness, at: 500, host: true) == .connected)
+        liveness.mediaStopped(isMissed: false, since: 500, at: 500)
+        #expect(state(liveness, at: 514.9, host: true) == .connected)
+        #expect(state(liveness, at: 515, host: true) == .reconnecting(.signallingLost))
+    }
+
+    @Test("53405 a host that announced tracks and sends nothing is given up after 15 s")
+    func mediaNeverCame() {
+        var liveness = Liveness(at: 0)
+        liveness.heard(at: 1)
+        liveness.mediaIsExpected(true, at: 2)
+        liveness.heard(at: 14)
+        #expect(state(liveness, at: 16.9, host: true) == .connected)
+        #expect(state(liveness, at: 17, host: true) == .gone(.mediaTimeout))
+        var withdrawn = liveness
+        withdrawn.mediaIsExpected(false, at: 16)
+        #expect(state(withdrawn, at: 20, host: true) == .connected)
+        liveness.mediaFlows()
+        #expect(state(liveness, at: 20, host: true) == .connected)
+    }
+
+    @Test("53405 media that stops is lost at once and given up 30 s after it was last there")
+    func mediaStops() {
+        var liveness = Liveness(at: 0)
+        liveness.heard(at: 1)
+        liveness.mediaFlows()
+        liveness.mediaStopped(isMissed: true, since: 97, at: 100)
+        for now in stride(from: 100.0, to: 127, by: 5) {
+            liveness.heard(at: now)
+            #expect(state(liveness, at: now, host: true) == .reconnecting(.mediaLost))
+        }
+        #expect(state(liveness, at: 127, host: true) == .gone(.mediaTimeout))
+        liveness.mediaFlows()
+        #expect(state(liveness, at: 127, host: true) == .connected)
+    }
+
+    @Test("An encoder and nothing else waits for as long as it takes")
+    func encoderOnly() {
+        var liveness = Liveness(at: 0)
+        liveness.mediaIsExpected(true, at: 0)
+        #expect(state(liveness, at: 1e6, host: true) == .connecting)
+        liveness.mediaFlows()
+        #expect(state(liveness, at: 1e6, host: true) == .connected)
+        liveness.mediaStopped(isMissed: true, since: 1e6, at: 1e6)
+        #expect(state(liveness, at: 2e6, host: true) == .reconnecting(.mediaLost))
+    }
+
+    @Test("After a restart everybody is lost and has 30 s; an encoder has no limit")
+    func restored() {
+        var liveness = Liveness(at: 100)
+        liveness.restored(at: 100, hadSession: true, isHost: false)
+        #expect(state(liveness, at: 100) == .reconnecting(.signallingLost))
+        #expect(state(liveness, at: 130) == .gone(.sessionTimeout))
+        liveness.heard(at: 129)
+        #expect(state(liveness, at: 130) == .connected)
+        var encoder = Liveness(at: 100)
+        encoder.restored(at: 100, hadSession: false, isHost: true)
+        #expect(state(encoder, at: 1e6, host: true) == .reconnecting(.mediaLost))
+    }
+}

@@ -1,0 +1,107 @@
+import Testing
+
+@testable import Stage
+
+@Suite("Changing the mode while the show runs")
+struct RoomModeTests {
+    private var run = StageRun(RoomSettings(name: "show", maximumHosts: 2))
+
+    @Test("V16 a host that steps down loses tracks, then mode, then the count is told, then the tile, in this order")
+    mutating func stepDown() throws {
+        let host = try run.join("ann")
+        try run.heartbeat("ann")
+        let connection = try run.encode("ann")
+        try run.mix("ann")
+        _ = run.room.pins.pin(host.sid, .camera, by: .stage, at: run.now)
+        _ = run.events()
+
+        let changed = try run.room.changeMode("ann", to: .receiveOnly, at: run.now)
+        #expect(changed.mode == .receiveOnly && changed.status == .connected)
+        #expect(run.room.counts == RoomCounts(hosts: 0, receiveOnly: 1))
+        #expect(run.room.layout.tiles.isEmpty)
+        #expect(try run.view("ann").pin == nil && run.view("ann").tracks.isEmpty && run.view("ann").position == nil)
+        #expect(changed.gate.openTracks.isEmpty)
+        let events = run.events()
+        #expect(
+            events.map(\.name).filter { $0 != .pinChanged } == [
+                .trackUnpublished, .trackUnpublished, .participantModeChanged, .viewershipUpdated, .layoutChanged,
+            ]
+        )
+        for event in events.prefix(2) {
+            guard case .trackUnpublished(_, _, .modeChanged) = event.payload else {
+                Issue.record("unpublished for another reason: \(event.payload)")
+                continue
+            }
+        }
+        #expect(run.room.refusal(ofPublisher: host.sid) == .wrongMode)
+        // What the closed connection still says is nobody's news.
+        try run.stopEncoder("ann", connection: connection)
+        #expect(run.events().isEmpty)
+    }
+
+    @Test("V17 a viewer that steps up is a host without tracks until its media comes")
+    mutating func stepUp() throws {
+        try run.join("eve", .receiveOnly)
+        try run.heartbeat("eve")
+        run.wait(1)
+        _ = run.events()
+        let changed = try run.room.changeMode("eve", to: .sendAndReceive, at: run.now)
+        #expect(run.names() == [.participantModeChanged, .viewershipUpdated, .layoutChanged])
+        #expect(run.room.counts == RoomCounts(hosts: 1, receiveOnly: 0))
+        #expect(changed.tracks.isEmpty && changed.status == .connected)
+        #expect(changed.gate.openTracks == [.mic, .camera, .screen])
+        #expect(run.room.layout.tiles.map(\.source) == [.placeholder])
+        try run.encode("eve")
+        #expect(run.names() == [.trackPublished, .trackPublished])
+    }
+
+    @Test("V17 4010 at the limit of hosts nothing changes")
+    mutating func tooMany() throws {
+        try run.join("ann")
+        try run.join("ben")
+        try run.join("eve", .receiveOnly)
+        let before = run.room.view
+        let refusal = run.code { _ = try $0.changeMode("eve", to: .sendAndReceive, at: 5) }
+        #expect(refusal == 4010)
+        #expect(run.room.view == before)
+    }
+
+    private mutating func promote() -> Int? {
+        let now = run.now
+        return run.code { _ = try $0.changeMode("eve", to: .sendAndReceive, byInvitation: true, at: now) }
+    }
+
+    @Test("V17 4065 an invitation is needed where nothing else allows it, and is good once")
+    mutating func byInvitation() throws {
+        try run.join("ann")
+        try run.join("eve", .receiveOnly)
+        #expect(promote() == 4065)
+        let request = InvitationRequest(inviter: "ann", identities: ["eve"])
+        let invitation = try run.room.invite(request, at: run.now)
+        #expect(promote() == 4065, "not before it is accepted")
+        _ = try run.room.accept(invitation: invitation.sid, by: "eve", at: run.now)
+        #expect(promote() == nil)
+        _ = try run.room.changeMode("eve", to: .receiveOnly, at: run.now)
+        #expect(promote() == 4065, "it is used up")
+    }
+
+    @Test("A host that is an encoder alone and steps down must come with a client of its own")
+    mutating func encoderStepsDown() throws {
+        try run.join("ann")
+        try run.encode("ann")
+        _ = try run.room.changeMode("ann", to: .receiveOnly, at: run.now)
+        #expect(try run.view("ann").status == .connecting)
+        run.wait(15)
+        #expect(run.room.participants.isEmpty)
+    }
+
+    @Test("The same mode again changes nothing, and between viewer and signalling-only nobody's tile moves")
+    mutating func smallChanges() throws {
+        try run.join("eve", .receiveOnly)
+        _ = run.events()
+        _ = try run.room.changeMode("eve", to: .receiveOnly, at: run.now)
+        #expect(run.events().isEmpty)
+        _ = try run.room.changeMode("eve", to: .signallingOnly, at: run.now)
+        #expect(run.names() == [.participantModeChanged, .viewershipUpdated])
+    }
+}

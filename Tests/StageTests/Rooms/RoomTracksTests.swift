@@ -1,0 +1,182 @@
+import Testing
+
+@testable import Stage
+
+@Suite("Tracks by command")
+struct RoomTracksTests {
+    private var run = StageRun()
+
+    init() throws {
+        try run.join("ann")
+        _ = run.events()
+    }
+
+    private mutating func publish(_ name: TrackName, enabled: Bool = true, of identity: String = "ann") throws -> Track
+    {
+        try run.room.publishTrack(name, of: identity, isEnabled: enabled, at: run.now)
+    }
+
+    private mutating func enable(_ name: TrackName, _ isEnabled: Bool) throws {
+        _ = try run.room.setTrack(name, of: "ann", isEnabled: isEnabled, at: run.now)
+    }
+
+    private mutating func unpublish(_ name: TrackName) throws {
+        try run.room.unpublishTrack(name, of: "ann", at: run.now)
+    }
+
+    private func tracks() throws -> [Track] {
+        try run.view("ann").tracks
+    }
+
+    private func passes(_ name: TrackName) throws -> Bool {
+        try run.participant("ann").gate.passes(name)
+    }
+
+    @Test("T1 a microphone that is switched off is unpublished, and one switched on again is a new track")
+    mutating func micOff() throws {
+        try run.encode("ann")
+        try run.mix("ann")
+        let old = try #require(run.view("ann").track(.mic))
+        _ = run.events()
+
+        try unpublish(.mic)
+        let events = run.events()
+        #expect(events.map(\.name) == [.trackUnpublished, .layoutChanged])
+        guard case .trackUnpublished(let track, _, .unpublished) = events[0].payload else {
+            Issue.record("unpublished for another reason: \(events[0].payload)")
+            return
+        }
+        #expect(track.sid == old.sid)
+        #expect(try !passes(.mic) && passes(.camera), "video is unaffected")
+        #expect(try run.view("ann").isCameraOn && !run.view("ann").isMicOn)
+        try unpublish(.mic)
+        #expect(run.events().isEmpty, "setting the same value does nothing")
+
+        let new = try publish(.mic)
+        #expect(new.sid != old.sid && new.codec == "AAC")
+        #expect(try passes(.mic))
+        try run.mix("ann")
+        #expect(run.names() == [.trackPublished, .trackSubscribed, .layoutChanged])
+        #expect(try run.view("ann").isMicOn)
+    }
+
+    @Test("T3b what arrives of an unpublished track stays off the air, also after its encoder connects again")
+    mutating func withdrawn() throws {
+        let connection = try run.encode("ann")
+        try unpublish(.camera)
+        try run.stopEncoder("ann", connection: connection)
+        try run.encode("ann")
+        try run.mix("ann")
+        #expect(try run.view("ann").tracks.map(\.name) == [.mic])
+        #expect(try !passes(.camera))
+    }
+
+    @Test("T3b a track withdrawn before the encoder comes does not appear with it")
+    mutating func withdrawnBefore() throws {
+        try unpublish(.mic)
+        #expect(run.names() == [.participantUpdated])
+        try run.encode("ann")
+        #expect(try run.view("ann").tracks.map(\.name) == [.camera])
+        #expect(try !passes(.mic))
+    }
+
+    @Test("T14 call settings that leave microphone or camera off keep the encoder's off the air")
+    mutating func callSettings() throws {
+        try run.join("ben", .sendAndReceive, CallSettings(isAudioOn: false, isVideoOn: true))
+        try run.encode("ben")
+        #expect(try run.view("ben").tracks.map(\.name) == [.camera])
+        _ = try publish(.mic, of: "ben")
+        #expect(try run.view("ben").tracks.map(\.name) == [.mic, .camera])
+    }
+
+    @Test("T6 a muted track stays published and keeps the tile, and its return is heard at once")
+    mutating func mute() throws {
+        try run.encode("ann")
+        try run.mix("ann")
+        _ = run.events()
+
+        try enable(.mic, false)
+        #expect(run.names() == [.trackDisabled, .layoutChanged])
+        #expect(try !passes(.mic))
+        var mic = try #require(run.view("ann").track(.mic))
+        #expect(mic.mediaState == .off && mic.isSubscribed && !mic.isOn)
+        #expect(run.room.layout.tiles.first?.isMicOn == false)
+        // Nothing reaches the mixer that it could report.
+        run.now += 60
+        try run.mix("ann", [.camera])
+        #expect(run.events().isEmpty)
+
+        try enable(.mic, false)
+        #expect(run.events().isEmpty, "the same again is no news")
+        try enable(.mic, true)
+        #expect(run.names() == [.trackEnabled, .layoutChanged])
+        mic = try #require(run.view("ann").track(.mic))
+        #expect(mic.mediaState == .playable)
+        #expect(try passes(.mic) && run.view("ann").isMicOn)
+    }
+
+    @Test("T10 a muted host whose encoder connects again stays muted")
+    mutating func mutedForGood() throws {
+        let connection = try run.encode("ann")
+        try enable(.camera, false)
+        try run.stopEncoder("ann", connection: connection)
+        #expect(try run.view("ann").tracks.map(\.name) == [.camera], "published by command, it outlives the connection")
+        try run.encode("ann")
+        try run.mix("ann")
+        #expect(try run.view("ann").isMicOn && !run.view("ann").isCameraOn)
+        #expect(try !passes(.camera))
+        #expect(run.room.layout.tiles.first?.source == .placeholder)
+    }
+
+    @Test("T7 a track of the same name is refused with 53304, but a command takes over what the encoder published")
+    mutating func duplicate() throws {
+        try run.encode("ann")
+        let automatic = try #require(run.view("ann").track(.mic))
+        _ = run.events()
+        #expect(try publish(.mic).sid == automatic.sid)
+        #expect(run.names() == [.participantUpdated])
+        #expect(run.code { _ = try $0.publishTrack(.mic, of: "ann", isEnabled: true, at: 1) } == 53304)
+        #expect(try publish(.camera, enabled: false).isEnabled == false)
+        #expect(run.names() == [.trackDisabled])
+        #expect(try publish(.screen).mediaState == .loading)
+        #expect(run.code { _ = try $0.publishTrack(.screen, of: "ann", isEnabled: false, at: 1) } == 53304)
+    }
+
+    @Test("V3 only a host publishes: 3066, and nothing changes")
+    mutating func onlyHosts() throws {
+        try run.join("eve", .receiveOnly)
+        try run.join("sam", .signallingOnly)
+        _ = run.events()
+        let before = run.room.view
+        for identity in ["eve", "sam"] {
+            #expect(run.code { _ = try $0.publishTrack(.mic, of: identity, isEnabled: true, at: 1) } == 3066)
+            #expect(run.code { _ = try $0.setTrack(.mic, of: identity, isEnabled: true, at: 1) } == 3066)
+            #expect(run.code { try $0.unpublishTrack(.mic, of: identity, at: 1) } == 3066)
+        }
+        #expect(run.room.view == before)
+        #expect(run.code { _ = try $0.setTrack(.mic, of: "ann", isEnabled: false, at: 1) } == 53300)
+        #expect(run.code { _ = try $0.publishTrack(.mic, of: "zoe", isEnabled: true, at: 1) } == 53204)
+    }
+
+    @Test("V7 the mixer's and the host's word together make the edges that listeners hear of")
+    mutating func edges() throws {
+        var edges = StreamEdges()
+        var heard: [[StreamEdges.Edge]] = []
+        try run.encode("ann")
+        heard.append(edges.update(tracks: try tracks()))
+        try run.mix("ann")
+        heard.append(edges.update(tracks: try tracks()))
+        try enable(.camera, false)
+        heard.append(edges.update(tracks: try tracks()))
+        heard.append(edges.update(tracks: try tracks()))
+        try run.encode("ann", .screen)
+        try run.mix("ann", [.mic, .screen])
+        try unpublish(.mic)
+        heard.append(edges.update(tracks: try tracks()))
+        // Published, decoded, muted, the same again, and then one gone and another come.
+        let expected: [[StreamEdges.Edge]] = [
+            [], [.enabled(.audio), .enabled(.video)], [.disabled(.video)], [], [.disabled(.audio), .enabled(.share)],
+        ]
+        #expect(heard == expected)
+    }
+}
