@@ -10,16 +10,19 @@ struct RoomDatabase: Sendable {
 
     /// Opens the database, or makes it, and brings its tables up to date.
     init(path: String, lockTimeout: Double) throws(StoreFault) {
-        queue = try Self.translated {
+        queue = try Self.translated(isOpen: false) {
             var configuration = Configuration()
             configuration.journalMode = .wal
             configuration.busyMode = .timeout(lockTimeout)
             configuration.label = "rooms"
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            return queue
+        }
+        let queue = queue
+        try Self.translated {
             try Self.check(queue)
             try Self.migrations.migrate(queue)
-            return queue
         }
     }
 
@@ -119,7 +122,12 @@ struct RoomDatabase: Sendable {
         }
     }
 
-    private static func translated<Outcome>(_ body: () throws -> Outcome) throws(StoreFault) -> Outcome {
+    /// - Parameter isOpen: Whether an error in a statement means that the tables are not ours, rather than that the place
+    ///   is not good for a database.
+    private static func translated<Outcome>(
+        isOpen: Bool = true,
+        _ body: () throws -> Outcome
+    ) throws(StoreFault) -> Outcome {
         do {
             return try body()
         } catch let fault as StoreFault {
@@ -127,11 +135,9 @@ struct RoomDatabase: Sendable {
         } catch let error as DatabaseError {
             let reason = "\(error.extendedResultCode): \(error.message ?? "no message")"
             switch error.resultCode {
-            // An error in a statement means that the tables are not ours.
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_MISMATCH:
-                throw .damaged(reason)
-            default:
-                throw .unavailable(reason)
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_MISMATCH: throw .damaged(reason)
+            case .SQLITE_ERROR where isOpen: throw .damaged(reason)
+            default: throw .unavailable(reason)
             }
         } catch let error as RowDecodingError {
             throw .damaged("\(error)")

@@ -72,7 +72,12 @@ public final class RoomKeeper: Sendable {
     @discardableResult
     public func close(within seconds: Double) async -> Bool {
         let isDone = await flush(within: seconds)
-        queue.async { [shelf] in shelf.close() }
+        await withCheckedContinuation { closed in
+            queue.async { [shelf] in
+                shelf.close()
+                closed.resume()
+            }
+        }
         return isDone
     }
 

@@ -92,10 +92,10 @@ final class Shelf: Sendable {
         return fresh
     }
 
-    /// Puts a damaged database aside, so that the next use begins another one.
+    /// Closes the database, so that the next use opens it anew; a damaged one is put aside, and another one begun.
     private func reactTo(_ fault: StoreFault) {
-        guard case .damaged(let reason) = fault else { return }
         close()
+        guard case .damaged(let reason) = fault else { return }
         damaged.add(1, ordering: .relaxed)
         do {
             let aside = try DamagedFiles.putAside(configuration.path, at: Date())
