@@ -13,7 +13,16 @@ struct AccessRoutesTests {
         ("POST", "/v1/rooms/show/livestream/start"), ("POST", "/v1/rooms/show/livestream/stop"),
         ("POST", "/v1/rooms/show/livestream/outputs"), ("DELETE", "/v1/rooms/show/livestream/outputs/a"),
         ("GET", "/v1/rooms/show/egress"), ("GET", "/v1/rooms/show/viewership"), ("GET", "/v1/viewership"),
-        ("GET", "/v1/rooms/show/events"),
+        ("GET", "/v1/rooms/show/events"), ("GET", "/v1/events?identity=me"),
+        ("POST", "/v1/rooms/show/go_live"), ("POST", "/v1/rooms/show/stop_live"), ("PUT", "/v1/rooms/show/layout"),
+        ("POST", "/v1/rooms/show/layout/preview"), ("PATCH", "/v1/rooms/show/participants/ann"),
+        ("POST", "/v1/rooms/show/participants/ann/heartbeat"), ("POST", "/v1/rooms/show/participants/ann/reconnect"),
+        ("PUT", "/v1/rooms/show/participants/ann/pin"), ("DELETE", "/v1/rooms/show/participants/ann/pin"),
+        ("PUT", "/v1/rooms/show/participants/ann/tracks/mic"), ("PATCH", "/v1/rooms/show/participants/ann/tracks/mic"),
+        ("DELETE", "/v1/rooms/show/participants/ann/tracks/mic"), ("POST", "/v1/rooms/show/hls/start"),
+        ("POST", "/v1/rooms/show/hls/stop"), ("POST", "/v1/rooms/show/mixer/report"),
+        ("POST", "/v1/rooms/show/invitations"), ("GET", "/v1/invitations/IN1"), ("POST", "/v1/invitations/IN1/accept"),
+        ("POST", "/v1/invitations/IN1/reject"), ("POST", "/v1/invitations/IN1/cancel"),
     ]
 
     @Test("Without a good token every route answers 401, and says how to get in")

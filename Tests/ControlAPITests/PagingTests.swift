@@ -56,7 +56,7 @@ struct PagingTests {
                 let answer = try await server.ask("GET", "\(path)?page_size=\(size)")
                 #expect(answer.refusal == "400/3073" && answer.error?.message.contains("page_size") ?? false, "\(size)")
             }
-            for token in ["next", "AAAA", "MSAy=", "bm90aGluZw=="] {
+            for token in ["next", "AAAA", "MSAyIDM=", "bm90aGluZw=="] {
                 let answer = try await server.ask("GET", "\(path)?page_token=\(token)")
                 #expect(answer.refusal == "400/3073", "\(token)")
                 #expect(answer.error?.message.contains("page_token") ?? false)

@@ -28,8 +28,9 @@ struct RoomEventsTests {
             let mixer = ControlServer.Bearer.token(
                 try await server.tokens.mint(identity: "mixer", room: "show", role: .mixer, expiresIn: 600)
             )
-            let sid = try await server.join("show", "ann").decode(JoinAnswer.self).participant.sid
-            #expect(try await server.ask("PUT", "/v1/rooms/show/participants/ann/tracks/mic").status == 200)
+            let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
+            let sid = joined.participant.sid
+            try server.encode(joined)
             let client = try server.events(Self.events)
             var events = client.events.makeAsyncIterator()
             _ = await events.next()

@@ -191,6 +191,14 @@ final class ControlServer: Sendable {
         try await ask("POST", "/v1/rooms", #"{"unique_name":"\#(name)"\#(more)}"#).decode(RoomResource.self)
     }
 
+    /// Lets a host's encoder send sound and pictures, as ingest would tell of it.
+    func encode(_ joined: JoinAnswer) throws {
+        guard let key = joined.ingest?.rtmp.streamKey else { return }
+        let grant = try directory.authorizePublish(streamKey: key).get()
+        directory.publishBegan(grant, connection: 1)
+        directory.publishChanged(grant, connection: 1, media: PublishedMedia(hasVideo: true, hasAudio: true))
+    }
+
     func join(
         _ room: String,
         _ identity: String,
