@@ -134,19 +134,4 @@ struct MediaWriterTests {
         }
         #expect(bytes == [7])
     }
-
-    @Test("Small writes are gathered when asked for, and not before")
-    func gathering() async throws {
-        let bytes = try await received(1) { writer, context, _ in
-            func noDelay() -> CInt? { try? context.channel.syncOptions?.getOption(.tcpOption(.tcp_nodelay)) }
-            let before = noDelay()
-            writer.gather(true)
-            let meanwhile = noDelay()
-            writer.gather(false)
-            let after = noDelay()
-            #expect([before, meanwhile, after] == [1, 0, 1])
-            writer.send(ByteBuffer(bytes: [1]))
-        }
-        #expect(bytes == [1])
-    }
 }
