@@ -9,6 +9,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import RTMP
+import RoomStore
 import ServiceLifecycle
 import Stage
 import UnixSignals
@@ -17,6 +18,9 @@ import UnixSignals
 public struct GatewayService: Sendable {
     private let configuration: GatewayConfiguration
     private let logger: Logger
+
+    /// Seconds that the rooms have at the end to get to disk.
+    private static let keepingLimit = 2.0
 
     /// Prepares a gateway; nothing is opened before it runs.
     public init(_ configuration: GatewayConfiguration) {
@@ -33,10 +37,17 @@ public struct GatewayService: Sendable {
 
     /// Runs until SIGTERM or SIGINT, and says when every listener is open.
     func run(whenListening: @escaping @Sendable (Endpoints) -> Void) async throws {
+        for key in configuration.unknownKeys {
+            logger.warning("the configuration file has a key that is no setting", metadata: ["key": "\(key)"])
+        }
         let directory = try DataDirectory(configuration.dataDirectory)
         directory.remove(Endpoints.fileName)
         let secrets = try GatewaySecrets(directory)
-        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: GatewaySecrets.signingKeyName)
+        let tokens = await AccessTokens(
+            signingKey: secrets.signingKey,
+            kid: secrets.signingKeyName,
+            retired: try RetiredKeys.load(from: configuration.resolvedRetiredKeys)
+        )
         try await OperatorToken.ensure(in: directory, tokens: tokens)
         EgressLibraries.initialise()
 
@@ -64,6 +75,7 @@ public struct GatewayService: Sendable {
             group: group,
             secrets: secrets,
             tokens: tokens,
+            database: directory.filePath("rooms.sqlite"),
             launchMixer: launcher.launch,
             logger: logger
         )
@@ -71,10 +83,12 @@ public struct GatewayService: Sendable {
             try await serve(pipeline, ports: ports, group: group)
         } catch {
             directory.remove(Endpoints.fileName)
+            await pipeline.keeper.close(within: Self.keepingLimit)
             try? await group.shutdownGracefully()
             throw error
         }
         directory.remove(Endpoints.fileName)
+        await pipeline.keeper.close(within: Self.keepingLimit)
         try await group.shutdownGracefully()
     }
 
@@ -90,7 +104,13 @@ public struct GatewayService: Sendable {
         }
         ports.set(\.rtmp, rtmp.port)
         let health = Health()
-        let web = GatewayWeb(pipeline: pipeline, ports: ports, health: health, configuration: configuration)
+        let web = GatewayWeb(
+            pipeline: pipeline,
+            ports: ports,
+            health: health,
+            configuration: configuration,
+            logger: logger
+        )
         let http = web.publicSite(group: group, logger: logger) { port in
             log("HTTP", port: port)
             ports.set(\.http, port)
@@ -103,7 +123,9 @@ public struct GatewayService: Sendable {
         let services: [any Service] = [
             Counting(viewership: pipeline.viewership),
             StageUpkeep(stage: pipeline.stage),
-            MemoryUpkeep(feeds: pipeline.feeds, hls: pipeline.hls, health: health, logger: logger),
+            AudienceNews(stage: pipeline.stage, viewership: pipeline.viewership),
+            PlaylistUpkeep(directory: pipeline.hls, control: pipeline.playlists),
+            MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),
             admin,
             http,
             pipeline.mixers,

@@ -9,6 +9,9 @@ import Viewership
 
 /// Whether new work should be sent here; what `/readyz` answers.
 final class Health: Sendable {
+    /// Seconds after which somebody who was sent away may try again.
+    static let retryAfter = 5
+
     private let isDraining = Atomic<Bool>(false)
     private let isOverloaded = Atomic<Bool>(false)
 
@@ -41,11 +44,44 @@ struct StageUpkeep: Service {
     }
 }
 
-/// Gives memory back, and holds new viewers off while it is short, so that those who watch and those on air keep
-/// theirs.
+/// Tells the stage once a second how many watch each room; it makes news of what changed.
+struct AudienceNews: Service {
+    let stage: RoomDirectory
+    let viewership: ViewershipLedger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                for room in viewership.totals().rooms {
+                    stage.viewershipChanged(room: room.room, viewers: room.concurrent)
+                }
+                // Cancellation ends the sleep and, with it, the loop.
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
+
+/// Moves the time of playlists: what took too long to start or stop, and what ended long ago.
+struct PlaylistUpkeep: Service {
+    let directory: HLSDirectory
+    let control: HLSControl
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                control.tick()
+                directory.sweep()
+                // Cancellation ends the sleep and, with it, the loop.
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+}
+
+/// Holds new viewers off while memory is short, so that those who watch and those on air keep theirs.
 struct MemoryUpkeep: Service {
     let feeds: FeedDirectory
-    let hls: HLSDirectory
     let health: Health
     let logger: Logger
 
@@ -53,7 +89,6 @@ struct MemoryUpkeep: Service {
         await cancelWhenGracefulShutdown {
             var watch = MemoryWatch()
             while !Task.isCancelled {
-                hls.sweep()
                 if let used = MemoryWatch.usedPart(), let isShort = watch.note(used) {
                     feeds.holdAdmission(isShort)
                     health.setOverloaded(isShort)

@@ -4,7 +4,9 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import RoomStore
 import ServiceLifecycle
+import Stage
 
 /// The gateway's two HTTP servers: the public one (media ahead, API behind) and the admin one on loopback.
 struct GatewayWeb: Sendable {
@@ -16,20 +18,34 @@ struct GatewayWeb: Sendable {
     private static let headerLimit = 16 * 1024
     private static let backlog = 4096
 
-    init(pipeline: Pipeline, ports: ListeningPorts, health: Health, configuration: GatewayConfiguration) {
+    /// Seconds a command waits for its room to be on disk before it is answered all the same.
+    private static let keepingLimit = 2.0
+
+    init(
+        pipeline: Pipeline,
+        ports: ListeningPorts,
+        health: Health,
+        configuration: GatewayConfiguration,
+        logger: Logger
+    ) {
         self.pipeline = pipeline
         self.configuration = configuration
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
             stage: pipeline.stage,
+            hosts: pipeline.hosts,
             feeds: pipeline.feeds,
             livestreams: pipeline.livestreams,
             supervisor: pipeline.mixers
         )
+        let keeper = pipeline.keeper
+        var auditLogger = Logger(label: "footlight.audit")
+        auditLogger.logLevel = logger.logLevel
         routes = ControlRoutes(
             directory: pipeline.stage,
             tokens: pipeline.tokens,
             livestreams: pipeline.livestreams,
+            hls: pipeline.playlists,
             viewership: pipeline.viewership,
             addresses: {
                 let current = ports.current
@@ -40,9 +56,18 @@ struct GatewayWeb: Sendable {
                 )
             },
             readiness: { health.isReady },
-            metrics: { metrics.text() }
+            metrics: { metrics.text() },
+            allowedOrigins: Set(configuration.allowedOrigins),
+            admission: { health.isReady ? nil : .serverBusy(retryAfter: Health.retryAfter) },
+            persist: { _ in
+                guard await keeper.flush(within: Self.keepingLimit) else { throw RoomsNotKept() }
+            },
+            auditLogger: auditLogger
         )
     }
+
+    /// Rooms could not be written to disk in time.
+    private struct RoomsNotKept: Error {}
 
     /// Playback, answered on the event loop, and the API.
     func publicSite(

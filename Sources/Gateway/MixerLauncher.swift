@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Media
 
 /// Starts mixer processes of this very program, each with a token that is good for its room and epoch alone.
 struct MixerLauncher: Sendable {
@@ -16,8 +17,7 @@ struct MixerLauncher: Sendable {
         epoch: UInt64,
         onExit: @escaping @Sendable (Int32, Bool) -> Void
     ) async throws -> MixerProcess {
-        let ports = ports.current
-        guard let rtmp = ports.rtmp, let http = ports.http else { throw NotListening() }
+        let (rtmp, http) = try await listeningPorts()
         let token = try await tokens.mint(
             identity: "mixer",
             room: room,
@@ -36,6 +36,17 @@ struct MixerLauncher: Sendable {
         )
     }
 
+    /// The ports to reach this gateway at; rooms of an earlier life ask for mixers while it still starts.
+    private func listeningPorts() async throws -> (rtmp: Int, http: Int) {
+        let deadline = MonotonicTime.now().advanced(seconds: Self.patience)
+        while true {
+            let ports = ports.current
+            if let rtmp = ports.rtmp, let http = ports.http { return (rtmp, http) }
+            guard .now() < deadline else { throw NotListening() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// The address under which this gateway reaches itself.
     private var loopback: String {
         switch configuration.host {
@@ -43,6 +54,9 @@ struct MixerLauncher: Sendable {
         default: configuration.host
         }
     }
+
+    /// Seconds in which the listeners are open, or will not be.
+    private static let patience = 10.0
 
     private struct NotListening: Error {}
 }

@@ -5,6 +5,7 @@ import Ingest
 import Logging
 import Media
 import NIOCore
+import RoomStore
 import Stage
 import Viewership
 
@@ -23,10 +24,13 @@ struct Pipeline: Sendable {
     /// Host feeds and program feeds, and everyone who plays them.
     let feeds: FeedDirectory
     let hls: HLSDirectory
+    let playlists: HLSControl
     /// The program out to RTMP servers.
     let livestreams: Livestreams
     /// How many are watching.
     let viewership: ViewershipLedger
+    /// Rooms on disk, for the next start.
+    let keeper: RoomKeeper
 
     let doors: StreamDoors
     let site: MediaSite
@@ -38,12 +42,20 @@ struct Pipeline: Sendable {
         group: any EventLoopGroup,
         secrets: GatewaySecrets,
         tokens: AccessTokens,
+        database: String,
         launchMixer: @escaping MixerSupervisor.Launch,
         logger: Logger
     ) {
         self.tokens = tokens
-        let stage = RoomDirectory(pepper: secrets.pepper)
+        let stage = RoomDirectory(
+            settings: StageSettings(
+                maximumRooms: configuration.maximumRooms,
+                createsRoomsOnJoin: configuration.makesRoomsAdHoc
+            ),
+            pepper: secrets.pepper
+        )
         self.stage = stage
+        keeper = RoomKeeper(RoomStoreConfiguration(path: database), source: stage, logger: logger)
 
         var fanOut = FanOutConfiguration()
         fanOut.tick = .milliseconds(Int64(configuration.fanOutTick))
@@ -61,13 +73,21 @@ struct Pipeline: Sendable {
 
         program = ProgramDoor(feeds: feeds, logger: logger)
         hls = HLSDirectory(configuration: fanOut.hls)
+        playlists = HLSControl(directory: hls) { room, error in
+            stage.livestreamFailed(room: room, error)
+        } onChange: { room, status in
+            stage.hlsChanged(room: room, status)
+        }
         viewership = ViewershipLedger(keys: secrets.sessionKeys)
+        let news = LivestreamNews(stage: stage)
         livestreams = Livestreams(
             feeds: feeds,
-            policy: TargetPolicy(allowsPrivateAddresses: configuration.resolvedAllowsPrivateOutputs)
-        ) { room, status in
-            stage.livestreamChanged(room: room, status)
-        }
+            policy: TargetPolicy(allowsPrivateAddresses: configuration.resolvedAllowsPrivateOutputs),
+            maximumLivestreams: configuration.maximumLivestreams,
+            onFault: { room, error in stage.livestreamFailed(room: room, error) },
+            onWarning: { room, warning in stage.livestreamWarned(room: room, warning) },
+            onChange: { room, status in news.changed(room: room, status) }
+        )
 
         doors = StreamDoors(
             hosts: hosts,
@@ -85,10 +105,16 @@ struct Pipeline: Sendable {
             mixers: mixers,
             program: program,
             feeds: feeds,
-            hls: hls,
+            hls: playlists,
             livestreams: livestreams,
-            viewership: viewership
+            viewership: viewership,
+            keeper: keeper,
+            logger: logger
         )
         observation = stage.observe { follower.follow($0) }
+        // Everybody above hears of each room as if it had just been made, with those who were in it.
+        let records = keeper.load()
+        if !records.isEmpty { logger.notice("rooms found again", metadata: ["rooms": "\(records.count)"]) }
+        stage.restore(records)
     }
 }

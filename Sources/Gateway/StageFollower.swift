@@ -1,6 +1,8 @@
 import Egress
 import FanOut
 import Ingest
+import Logging
+import RoomStore
 import Stage
 import Viewership
 
@@ -13,38 +15,63 @@ struct StageFollower: Sendable {
     let mixers: MixerSupervisor
     let program: ProgramDoor
     let feeds: FeedDirectory
-    let hls: HLSDirectory
+    let hls: HLSControl
     let livestreams: Livestreams
     let viewership: ViewershipLedger
+    let keeper: RoomKeeper
+    let logger: Logger
 
     func follow(_ event: StageEvent) {
         let room = event.roomName
         switch event.payload {
-        case .roomCreated:
-            viewership.roomBegan(room)
-            feeds.open(room).attach(hls.open(room))
-        case .participantJoined(let participant):
-            if participant.mode == .receiveOnly {
-                viewership.participantWatching(room: room, identity: participant.identity)
-            }
+        case .roomCreated(let view):
+            open(view)
             tellMixers(event)
+            tellLivestreams(room)
+        case .participantJoined(let participant), .participantUpdated(let participant),
+            .participantReconnected(let participant), .participantReconnecting(let participant, _):
+            count(participant, room: room)
+            if case .participantJoined = event.payload { tellMixers(event) }
         case .participantLeft(let participant, let reason):
-            if participant.mode == .receiveOnly, reason != .duplicateIdentity {
-                viewership.participantLeft(room: room, identity: participant.identity)
-            }
+            // Somebody who joined anew goes on counting, and is judged by that event.
+            if reason != .duplicateIdentity { viewership.participantLeft(room: room, identity: participant.identity) }
             leaveStage(participant, room: room, because: "the host has left the room")
             tellMixers(event)
+            tellLivestreams(room)
         case .participantModeChanged(let participant, let old):
-            if old == .receiveOnly { viewership.participantLeft(room: room, identity: participant.identity) }
-            if participant.mode == .receiveOnly {
-                viewership.participantWatching(room: room, identity: participant.identity)
-            }
+            count(participant, room: room)
             if old == .sendAndReceive { leaveStage(participant, room: room, because: "not a host any more") }
             tellMixers(event)
+            tellLivestreams(room)
+        case .trackPublished, .trackUnpublished, .trackEnabled, .trackDisabled:
+            tellLivestreams(room)
+        case .dominantSpeakerChanged(let change):
+            log(change, room: room)
         case .roomEnded:
             end(event)
         default:
             break
+        }
+        if event.changesRecord { keeper.changed(room: event.roomSID) }
+    }
+
+    /// Makes ready what a room needs: a new one, or one found again after a restart with everybody who was in it.
+    private func open(_ room: RoomView) {
+        viewership.roomBegan(room.name)
+        hls.roomBegan(room.name, feed: feeds.open(room.name))
+        for participant in room.participants { count(participant, room: room.name) }
+    }
+
+    /// Keeps the ledger of viewers in step: those count who watch and are there, or are expected back.
+    private func count(_ participant: ParticipantView, room: String) {
+        switch (participant.mode, participant.status) {
+        case (.receiveOnly, .connected), (.receiveOnly, .reconnecting):
+            viewership.participantWatching(room: room, identity: participant.identity)
+        case (.receiveOnly, .connecting):
+            // Not there yet; or, after another self of the same person, still there.
+            break
+        case (.receiveOnly, .disconnected), (.sendAndReceive, _), (.signallingOnly, _):
+            viewership.participantLeft(room: room, identity: participant.identity)
         }
     }
 
@@ -53,12 +80,28 @@ struct StageFollower: Sendable {
         mixers.observe(event, hasHost: hosts > 0)
     }
 
+    /// Whether anything is to be heard or seen decides whether an idle livestream goes on.
+    private func tellLivestreams(_ room: String) {
+        let hosts = (try? stage.room(room))?.hosts ?? []
+        livestreams.hostsMuted(room: room, !hosts.contains { $0.tracks.contains(where: \.isEnabled) })
+    }
+
     private func leaveStage(_ participant: ParticipantView, room: String, because reason: String) {
         hosts.close(because: reason) { $0.participantSID == participant.sid }
         for source in [PublishSource.camera, .screen] {
             let name = HostFeedName(room: room, participantSID: participant.sid, source: source)
             feeds.close(name.text, reason: .roomEnded)
         }
+    }
+
+    private func log(_ change: SpeakerChange, room: String) {
+        logger.info(
+            "the floor changes",
+            metadata: [
+                "room": "\(room)", "speaker": "\(change.participantSID ?? "nobody")",
+                "previous": "\(change.previousSID ?? "nobody")", "reason": "\(change.reason.rawValue)",
+            ]
+        )
     }
 
     private func end(_ event: StageEvent) {
@@ -70,8 +113,21 @@ struct StageFollower: Sendable {
         for feed in feeds.all where HostFeedName(feed.name)?.room == room {
             feeds.close(feed.name, reason: .roomEnded)
         }
+        hls.roomEnded(room)
         feeds.close(room, reason: .roomEnded)
-        hls.close(room)
         viewership.roomEnded(room)
+    }
+}
+
+extension StageEvent {
+    /// Whether the event tells of something that must outlive the process.
+    fileprivate var changesRecord: Bool {
+        switch payload {
+        case .dominantSpeakerChanged, .livestreamStateChanged, .livestreamOutputUpdated, .livestreamWarning,
+            .livestreamError, .hlsStateChanged, .viewershipUpdated, .snapshot, .sessionDisconnected, .heartbeat:
+            false
+        default:
+            true
+        }
     }
 }

@@ -16,7 +16,7 @@ public struct TokenMint: Sendable {
     public func participantToken(room: String, identity: String, mode: String, expiresIn: Int) async throws -> String {
         guard let mode = ParticipantMode(wireName: mode) else { throw StageError.unknownMode }
         let secrets = try GatewaySecrets(directory)
-        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: GatewaySecrets.signingKeyName)
+        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)
         return try await tokens.mint(identity: identity, room: room, mode: mode, expiresIn: Double(expiresIn))
     }
 }

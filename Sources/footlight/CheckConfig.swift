@@ -10,6 +10,8 @@ struct CheckConfig: AsyncParsableCommand {
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
-        for line in try await options.load().lines { print(line) }
+        let configuration = try await options.load()
+        try configuration.requireKnownKeys()
+        for line in configuration.lines { print(line) }
     }
 }

@@ -107,10 +107,10 @@ struct HostDoorTests {
                 try await eventually(within: .seconds(10)) { sink.packets.dropFirst(silent).contains(where: \.isVideo) }
             )
             let back = sink.packets.dropFirst(silent)
-            let first = try #require(back.first(where: \.isVideo))
+            let first = try #require(back.first { $0.isVideo })
             #expect(first.isKeyPicture || first.isConfiguration)
             #expect(back.first { $0.isVideo && !$0.isConfiguration }?.isKeyPicture == true)
-            #expect(back.contains(where: \.isAudio))
+            #expect(back.contains { $0.isAudio })
             #expect(try await eventually(within: .seconds(3)) { stand.door.statistics.droppedSounds > 10 })
             #expect(stand.door.statistics.droppedPictures > 5)
         }

@@ -21,20 +21,44 @@ extension GatewayConfiguration {
             InMemoryProvider(name: "command line", values: values),
             EnvironmentVariablesProvider().prefixKeys(with: "footlight"),
         ]
+        let unknown = UnknownKeys(known: Self.keys)
         if let file {
             do {
-                providers.append(try await Self.provider(file))
+                providers.append(try await Self.provider(file, unknown))
             } catch {
                 throw ConfigurationError(key: file, problem: "cannot be read: " + Self.reason(error))
             }
         }
         try self.init(ConfigReader(providers: providers))
+        unknownKeys = unknown.all
     }
 
-    private static func provider(_ file: String) async throws -> any ConfigProvider {
+    /// The keys of all settings.
+    private static let keys: Set<String> = [
+        "data.dir", "host", "rtmp.port", "http.port", "admin.port", "rtmps.port", "tls.certificate", "tls.key",
+        "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
+        "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
+    ]
+
+    /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
+    private static func provider(_ file: String, _ unknown: UnknownKeys) async throws -> any ConfigProvider {
         let path = FilePath(file)
-        if file.hasSuffix(".json") { return try await FileProvider<JSONSnapshot>(filePath: path) }
-        return try await FileProvider<YAMLSnapshot>(filePath: path)
+        if file.hasSuffix(".json") {
+            let options = JSONSnapshot.ParsingOptions(secretsSpecifier: .dynamic { key, _ in unknown.see(key) })
+            return try await FileProvider<JSONSnapshot>(parsingOptions: options, filePath: path)
+        }
+        let options = YAMLSnapshot.ParsingOptions(secretsSpecifier: .dynamic { key, _ in unknown.see(key) })
+        return try await FileProvider<YAMLSnapshot>(parsingOptions: options, filePath: path)
+    }
+
+    /// Refuses a configuration whose file says something that no setting is for.
+    ///
+    /// - Throws: `ConfigurationError` for the first such key.
+    public func requireKnownKeys() throws {
+        guard let key = unknownKeys.first else { return }
+        let others = unknownKeys.dropFirst()
+        let more = others.isEmpty ? "" : "; nor are " + others.joined(separator: ", ")
+        throw ConfigurationError(key: key, problem: "is not a setting" + more)
     }
 
     /// What a parser says of a file, without the numbers it files its errors under.
@@ -59,80 +83,30 @@ extension GatewayConfiguration {
         maximumViewers = try read.int("fanout.viewers", in: 1...1_000_000) ?? maximumViewers
         allowsPrivateOutputs = try read.bool("outputs.allow_private")
         roomIdle = try read.int("room.idle", in: 0...86_400) ?? roomIdle
+        maximumRooms = try read.int("rooms.maximum", in: 1...100_000) ?? maximumRooms
+        makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc
+        maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
+        retiredKeys = try read.string("auth.retired_keys")
+        allowedOrigins = try read.strings("cors.origins") ?? allowedOrigins
+        for origin in allowedOrigins where !Self.isOrigin(origin) {
+            throw ConfigurationError(
+                key: "cors.origins",
+                problem: "holds \"\(origin)\"; an origin such as https://app.example is needed"
+            )
+        }
         threads = try read.int("threads", in: 0...256) ?? threads
         logLevel = try read.string("log.level", among: Self.logLevels) ?? logLevel
         guard (rtmpsPort == nil) || (tlsCertificate != nil && tlsKey != nil) else {
             throw ConfigurationError(key: "rtmps.port", problem: "needs tls.certificate and tls.key")
         }
     }
-}
 
-/// A setting that cannot be used.
-public struct ConfigurationError: Error, CustomStringConvertible, Equatable {
-    /// The setting, as in the configuration file.
-    public let key: String
-    /// What is wrong with its value.
-    public let problem: String
-
-    /// Both in one line.
-    public var description: String { "configuration: \(key) \(problem)" }
-}
-
-/// Reads settings and refuses what is there but makes no sense, where the plain reader would fall back to a default.
-private struct SettingReader {
-    private let reader: ConfigReader
-
-    init(_ reader: ConfigReader) {
-        self.reader = reader
-    }
-
-    func string(_ key: String) throws -> String? {
-        guard let text = reader.string(forKey: configKey(key)) else { return nil }
-        guard !text.isEmpty else { throw ConfigurationError(key: key, problem: "is empty") }
-        return text
-    }
-
-    func string(_ key: String, among words: [String]) throws -> String? {
-        guard let text = try string(key) else { return nil }
-        guard words.contains(text) else {
-            throw ConfigurationError(
-                key: key,
-                problem: "is \"\(text)\"; one of \(words.joined(separator: ", ")) is needed"
-            )
+    /// Scheme, host and perhaps a port, and nothing behind them.
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let url = URLComponents(string: text), let scheme = url.scheme, url.host?.isEmpty == false else {
+            return false
         }
-        return text
-    }
-
-    func int(_ key: String, in range: ClosedRange<Int>) throws -> Int? {
-        // A file gives numbers, the command line and the environment give text.
-        let text = reader.string(forKey: configKey(key))
-        guard let number = reader.int(forKey: configKey(key)) ?? text.flatMap({ Int($0) }) else {
-            try refuse(text, key, wanted: "a whole number")
-            return nil
-        }
-        guard range.contains(number) else {
-            throw ConfigurationError(
-                key: key,
-                problem: "is \(number); \(range.lowerBound) to \(range.upperBound) is allowed"
-            )
-        }
-        return number
-    }
-
-    func bool(_ key: String) throws -> Bool? {
-        if let value = reader.bool(forKey: configKey(key)) { return value }
-        let text = reader.string(forKey: configKey(key))
-        if let value = text.flatMap({ Bool($0.lowercased()) }) { return value }
-        try refuse(text, key, wanted: "true or false")
-        return nil
-    }
-
-    private func refuse(_ text: String?, _ key: String, wanted: String) throws {
-        guard let text else { return }
-        throw ConfigurationError(key: key, problem: "is \"\(text)\"; \(wanted) is needed")
-    }
-
-    private func configKey(_ key: String) -> ConfigKey {
-        ConfigKey(key.split(separator: ".").map(String.init))
+        return ["http", "https"].contains(scheme) && url.path.isEmpty && url.query == nil && url.fragment == nil
+            && url.user == nil
     }
 }

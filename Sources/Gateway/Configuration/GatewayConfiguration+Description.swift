@@ -14,6 +14,11 @@ extension GatewayConfiguration {
             "fanout.viewers: \(maximumViewers)",
             "outputs.allow_private: \(resolvedAllowsPrivateOutputs)",
             "room.idle: \(roomIdle)",
+            "rooms.maximum: \(maximumRooms)",
+            "rooms.ad_hoc: \(makesRoomsAdHoc)",
+            "livestreams.maximum: \(maximumLivestreams)",
+            "auth.retired_keys: \(resolvedRetiredKeys)",
+            "cors.origins: \(allowedOrigins.isEmpty ? "none" : allowedOrigins.joined(separator: ", "))",
             "threads: \(threads)",
             "log.level: \(logLevel)",
         ]

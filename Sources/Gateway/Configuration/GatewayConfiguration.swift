@@ -29,15 +29,35 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var allowsPrivateOutputs: Bool?
     /// `room.idle`: seconds a program goes on without a host before its mixer is stopped.
     public var roomIdle = 300
+    /// `rooms.maximum`: most rooms in progress at a time.
+    public var maximumRooms = 200
+    /// `rooms.ad_hoc`: whether whoever joins a room that is not there makes it.
+    public var makesRoomsAdHoc = false
+    /// `livestreams.maximum`: most livestreams at a time, over all rooms.
+    public var maximumLivestreams = 100
+    /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.
+    ///
+    /// Unset means `retired-keys` in the data folder.
+    public var retiredKeys: String?
+    /// `cors.origins`: web origins whose pages may use the API, such as `https://app.example`.
+    public var allowedOrigins: [String] = []
     /// `threads`: event loops; 0 takes one per core.
     public var threads = 0
     /// `log.level`: trace, debug, info, notice, warning, error or critical.
     public var logLevel = "info"
 
+    /// Keys of the configuration file that no setting has, in alphabetical order.
+    public var unknownKeys: [String] = []
+
     static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// The defaults.
     public init() {}
+
+    /// The folder of retired keys, the default resolved.
+    public var resolvedRetiredKeys: String {
+        retiredKeys ?? dataDirectory + "/retired-keys"
+    }
 
     /// Whether outputs may go to private addresses, the default resolved.
     public var resolvedAllowsPrivateOutputs: Bool {

@@ -4,17 +4,17 @@ import Viewership
 struct GatewaySecrets: Sendable {
     /// Signs access tokens.
     let signingKey: [UInt8]
+    /// Names the signing key in tokens; another one after each rotation.
+    let signingKeyName: String
     /// Goes into the hash of every stream key.
     let pepper: [UInt8]
     /// Sign viewer session ids.
     let sessionKeys: SessionKeys
 
     init(_ directory: DataDirectory) throws {
+        signingKeyName = KeyRotation.currentName(in: directory)
         signingKey = try directory.secret("signing")
         pepper = try directory.secret("pepper")
         sessionKeys = SessionKeys(current: SessionKey(version: 1, secret: try directory.secret("session")))
     }
-
-    /// Names the signing key in tokens.
-    static let signingKeyName = "key1"
 }

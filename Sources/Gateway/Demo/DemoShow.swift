@@ -44,7 +44,11 @@ public struct DemoShow: Sendable {
             base: "http://\(host):\(endpoints.httpPort)/v1",
             token: token.trimmingCharacters(in: .whitespacesAndNewlines)
         )
-        _ = try await api.post("/rooms", ["unique_name": room])
+        do {
+            _ = try await api.post("/rooms", ["unique_name": room])
+        } catch let refusal as DemoAPI.Refused where refusal.status == 409 {
+            // The room of an earlier demo was found again; its hosts join it anew.
+        }
         for (identity, name, look) in [("ada", "Ada", DemoEncoders.Look.bars), ("ben", "Ben", .mandelbrot)] {
             let answer = try await api.post(
                 "/rooms/\(room)/participants",
@@ -82,6 +86,7 @@ private struct DemoAPI {
     let token: String
 
     struct Refused: Error, CustomStringConvertible {
+        var status = 0
         let description: String
     }
 
@@ -93,8 +98,9 @@ private struct DemoAPI {
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.httpBody = try JSONEncoder().encode(body)
         let (data, response) = try await URLSession.shared.data(for: request)
-        guard let status = (response as? HTTPURLResponse)?.statusCode, (200..<300).contains(status) else {
-            throw Refused(description: String(decoding: data, as: UTF8.self))
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        guard (200..<300).contains(status) else {
+            throw Refused(status: status, description: String(decoding: data, as: UTF8.self))
         }
         return data
     }

@@ -1,5 +1,6 @@
 import Egress
 import FanOut
+import Ingest
 import Stage
 import Viewership
 
@@ -7,13 +8,14 @@ import Viewership
 struct GatewayMetrics: Sendable {
     let viewership: ViewershipLedger
     let stage: RoomDirectory
+    let hosts: HostDoor
     let feeds: FeedDirectory
     let livestreams: Livestreams
     let supervisor: MixerSupervisor
 
     /// The whole page.
     func text() -> String {
-        PrometheusText.render([build] + viewership.metrics() + rooms + fanOut + pushes + [mixerRestarts])
+        PrometheusText.render([build] + viewership.metrics() + rooms + ingest + fanOut + pushes + [mixerRestarts])
     }
 
     private var build: MetricFamily {
@@ -39,6 +41,32 @@ struct GatewayMetrics: Sendable {
                 kind: .gauge,
                 help: "Hosts in a room.",
                 samples: live.map { .init(room: $0.name, value: Double($0.counts.hosts)) }
+            ),
+        ]
+    }
+
+    private var ingest: [MetricFamily] {
+        let statistics = hosts.statistics
+        return [
+            MetricFamily(
+                name: "footlight_ingest_publishers",
+                kind: .gauge,
+                help: "Connections that publish a host's media.",
+                samples: [.init(labels: [], value: Double(statistics.publishers))]
+            ),
+            MetricFamily(
+                name: "footlight_ingest_gated_total",
+                kind: .counter,
+                help: "Pictures and frames of sound dropped because their track was disabled or withdrawn.",
+                samples: [("picture", statistics.droppedPictures), ("sound", statistics.droppedSounds)].map {
+                    .init(labels: [.init(name: "kind", value: $0.0)], value: Double($0.1))
+                }
+            ),
+            MetricFamily(
+                name: "footlight_ingest_interruptions_total",
+                kind: .counter,
+                help: "Times an open connection sent nothing of a track for seconds.",
+                samples: [.init(labels: [], value: Double(statistics.interruptions))]
             ),
         ]
     }

@@ -1,10 +1,12 @@
 import Egress
+import GatewayModel
 import Media
 import Mixer
 import RTMP
 import Stage
+import Synchronization
 
-/// A running mix: the mixer, a reader for each of its inputs, and the push of the result.
+/// A running mix: the mixer, a reader for each of its inputs, the push of the result, and the reports to the gateway.
 ///
 /// Used from one task only.
 final class MixedShow {
@@ -14,13 +16,27 @@ final class MixedShow {
     private let mixer: ProgramMixer
     private let push: RTMPPush
     private let feeds: Feeds
+    private let room: Latest
+    private let reporter: MixerReporter
     private var readers: [FollowedRoom.Input: HostReader] = [:]
 
+    /// The room as it was followed last, for the reporter on its own thread.
+    private final class Latest: Sendable {
+        let room = Mutex(FollowedRoom())
+    }
+
+    /// Makes the one who reports what is read.
+    typealias Reporter = (_ read: @escaping @Sendable () -> MixerReportBody) -> MixerReporter
+
     /// Starts the program; it runs whether or not there is anybody to show.
-    init(_ configuration: ProgramConfiguration, push: RTMPPush, feeds: @escaping Feeds) throws {
+    init(_ configuration: ProgramConfiguration, push: RTMPPush, reporter: Reporter, feeds: @escaping Feeds) throws {
         self.push = push
         self.feeds = feeds
-        mixer = try ProgramMixer(configuration: configuration) { [push] packet in push.receive(packet) }
+        let mixer = try ProgramMixer(configuration: configuration) { [push] packet in push.receive(packet) }
+        let latest = Latest()
+        self.mixer = mixer
+        room = latest
+        self.reporter = reporter { latest.room.withLock { $0 }.report(mixer.signals) }
         push.receive(
             StreamMetadata.packet(
                 width: configuration.width,
@@ -35,6 +51,7 @@ final class MixedShow {
         )
         push.start()
         mixer.start()
+        self.reporter.start()
     }
 
     /// Brings inputs and scene to what the room says now.
@@ -51,9 +68,11 @@ final class MixedShow {
             reader.start()
         }
         mixer.apply(room.scene)
+        self.room.room.withLock { $0 = room }
     }
 
     func stop() {
+        reporter.stop()
         for reader in readers.values { reader.stop() }
         readers.removeAll()
         mixer.stop()

@@ -64,7 +64,14 @@ public struct RoomMixer: Sendable {
                     failures = 0
                     followed.apply(event)
                     if followed.isEnded { break }
-                    let current = try show ?? MixedShow(followed.configuration, push: push(), feeds: feeds(group))
+                    let current =
+                        try show
+                        ?? MixedShow(
+                            followed.configuration,
+                            push: push(),
+                            reporter: reporter(group),
+                            feeds: feeds(group)
+                        )
                     show = current
                     current.follow(followed)
                 }
@@ -84,6 +91,14 @@ public struct RoomMixer: Sendable {
 
     private var events: RoomEvents.Source {
         RoomEvents.Source(host: host, port: httpPort, path: "/v1/rooms/\(room)/events", token: token)
+    }
+
+    private func reporter(_ group: any EventLoopGroup) -> MixedShow.Reporter {
+        var source = events
+        source.path = "/v1/rooms/\(room)/mixer/report"
+        return { [source, logger] read in
+            MixerReporter(source: source, group: group, logger: logger, read: read)
+        }
     }
 
     private func push() throws -> RTMPPush {

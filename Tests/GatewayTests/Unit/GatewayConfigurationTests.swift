@@ -102,13 +102,58 @@ struct GatewayConfigurationTests {
         arguments: [
             ("rtmp.port", "65536"), ("http.port", "-1"), ("admin.port", "many"), ("fanout.tick", "1001"),
             ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
-            ("host", ""), ("rtmps.port", "1936"),
+            ("host", ""), ("rtmps.port", "1936"), ("rooms.maximum", "0"), ("rooms.ad_hoc", "maybe"),
+            ("livestreams.maximum", "-1"), ("cors.origins", "app.example"),
+            ("cors.origins", "https://app.example/path"),
         ]
     )
     func refused(key: String, value: String) async throws {
         let error = await #expect(throws: ConfigurationError.self) { try await read([key: value]) }
         #expect(error?.key == key)
         #expect(error?.description.contains(key) == true)
+    }
+
+    @Test("The stage's own settings come from a file as from the environment", arguments: [true, false])
+    func stage(isYAML: Bool) async throws {
+        let yaml = """
+            rooms:
+              maximum: 7
+              ad_hoc: true
+            livestreams:
+              maximum: 3
+            auth:
+              retired_keys: /keys
+            cors:
+              origins: [https://a.example, "http://localhost:3000"]
+            """
+        let json =
+            #"{"rooms":{"maximum":7,"ad_hoc":true},"livestreams":{"maximum":3},"#
+            + #""auth":{"retired_keys":"/keys"},"cors":{"origins":["https://a.example","http://localhost:3000"]}}"#
+        let file = try isYAML ? folder.write(yaml, to: "stage.yaml") : folder.write(json, to: "stage.json")
+        let configuration = try await read(file: file)
+        #expect(configuration.maximumRooms == 7)
+        #expect(configuration.makesRoomsAdHoc)
+        #expect(configuration.maximumLivestreams == 3)
+        #expect(configuration.resolvedRetiredKeys == "/keys")
+        #expect(configuration.allowedOrigins == ["https://a.example", "http://localhost:3000"])
+        #expect(configuration.unknownKeys.isEmpty)
+        try await withEnvironment(["FOOTLIGHT_CORS_ORIGINS": "https://b.example, https://c.example"]) {
+            #expect(try await read(file: file).allowedOrigins == ["https://b.example", "https://c.example"])
+        }
+    }
+
+    @Test("Keys that no setting has are named, and refused by who checks", arguments: [true, false])
+    func unknown(isYAML: Bool) async throws {
+        let yaml = "rtmp:\n  prot: 1\nhost: 127.0.0.1\ncolour: red\n"
+        let json = #"{"rtmp":{"prot":1},"host":"127.0.0.1","colour":"red"}"#
+        let file = try isYAML ? folder.write(yaml, to: "typo.yaml") : folder.write(json, to: "typo.json")
+        let configuration = try await read(file: file)
+        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.unknownKeys == ["colour", "rtmp.prot"])
+        let error = #expect(throws: ConfigurationError.self) { try configuration.requireKnownKeys() }
+        #expect(error?.description.contains("colour") == true)
+        #expect(error?.description.contains("rtmp.prot") == true)
+        #expect(throws: Never.self) { try GatewayConfiguration().requireKnownKeys() }
     }
 
     @Test("What is printed names every value and shows no private key")
