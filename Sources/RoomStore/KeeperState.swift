@@ -22,6 +22,8 @@ struct KeeperState<Waiter: Sendable>: Sendable {
     private let gathering: Double
     private let retry: RetryDelay
     private var dirty: Set<String> = []
+    /// What is being written now.
+    private var inHand: Set<String> = []
     /// Counts the changes.
     private var version: UInt64 = 0
     /// The latest change that is on disk, and all before it.
@@ -40,7 +42,8 @@ struct KeeperState<Waiter: Sendable>: Sendable {
         self.retry = retry
     }
 
-    var waitingRooms: Int { dirty.count }
+    /// Rooms that are not on disk as they are now.
+    var waitingRooms: Int { dirty.union(inHand).count }
 
     mutating func changed(_ rooms: some Sequence<String>) -> Next {
         dirty.formUnion(rooms)
@@ -71,6 +74,7 @@ struct KeeperState<Waiter: Sendable>: Sendable {
         guard phase != .writing, !dirty.isEmpty else { return nil }
         phase = .writing
         isUrgent = false
+        inHand = dirty
         defer { dirty.removeAll() }
         return Batch(rooms: dirty, version: version)
     }
@@ -81,6 +85,7 @@ struct KeeperState<Waiter: Sendable>: Sendable {
     mutating func succeeded(_ batch: Batch) -> (done: [Waiter], next: Next) {
         writes += 1
         failuresInARow = 0
+        inHand.removeAll()
         durable = max(durable, batch.version)
         let done = waiters.filter { $0.value.version <= durable }
         for id in done.keys { waiters[id] = nil }
@@ -94,6 +99,7 @@ struct KeeperState<Waiter: Sendable>: Sendable {
     mutating func failed(_ batch: Batch) -> Next {
         failures += 1
         failuresInARow += 1
+        inHand.removeAll()
         dirty.formUnion(batch.rooms)
         phase = .idle
         return schedule()

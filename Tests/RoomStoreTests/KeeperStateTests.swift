@@ -29,6 +29,7 @@ struct KeeperStateTests {
         #expect(state.changed(["a"]) == .nothing)
         let batch = try begin(&state)
         #expect(batch.rooms == ["a", "b"])
+        #expect(state.waitingRooms == 2)
         let (done, next) = state.succeeded(batch)
         #expect(done.isEmpty)
         #expect(next == .nothing)
