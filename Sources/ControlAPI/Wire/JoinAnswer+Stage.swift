@@ -20,14 +20,13 @@ extension JoinAnswer {
             eventsURL: addresses.api(
                 "rooms/\(name)/events?participant=\(result.participant.sid)&session_id=\(result.sessionID)"
             ),
-            heartbeatInterval: Self.heartbeatInterval,
+            heartbeatInterval: RoomDirectory.heartbeatInterval,
             sessionTimeout: Self.sessionTimeout,
             fastReconnectDeadline: Self.fastReconnectDeadline
         )
     }
 
-    /// The liveness clock (Q13), in seconds: a sign of life each, given up after, taken back without ado within.
-    private static let heartbeatInterval = 5
+    /// The liveness clock, in seconds: given up so long after the loss; taken back without ado within.
     private static let sessionTimeout = 30
     private static let fastReconnectDeadline = 15
 }
