@@ -68,13 +68,14 @@ struct HLSControlTests {
         try await withStand { stand in
             #expect(stand.control.status(room: "show").state == .stopped)
             stand.play(seconds: 1)
-            #expect(try await stand.states() == [.starting, .started])
+            let first = try await stand.states()
+            #expect(first == [.starting, .started])
             #expect(stand.playlist == nil)
             stand.play(from: 1000, seconds: 12)
             #expect(try await stand.states() == [.playable])
             #expect(stand.playlist?.contains("#EXTINF") == true)
             #expect(stand.control.status(room: "show").playableAt != nil)
-            #expect(throws: Never.self) { try stand.control.start(room: "show") }
+            try stand.control.start(room: "show")
             #expect(throws: StageError.hlsAlreadyStarted) { try stand.control.start(room: "show") }
             #expect(try await stand.states().isEmpty)
         }
