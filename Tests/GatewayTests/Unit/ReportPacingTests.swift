@@ -14,39 +14,48 @@ final class ReportPacingTests {
         MixerReportBody(participants: [MixerReportEntry(sid: "PA1", audioLevel: level, subscribed: subscribed)])
     }
 
+    // Through these, for what a test expects is looked at and not changed.
+    private func tick(_ report: MixerReportBody, _ now: MonotonicTime) -> ReportPacing.Action {
+        pacing.tick(report, now: now)
+    }
+
+    private func connected() -> Bool { pacing.connected() }
+
+    private func answered(_ status: Int) -> Bool { pacing.answered(status: status) }
+
     /// Brings the connection up at the beginning.
     private func connect() {
-        #expect(pacing.tick(report(), now: start) == .connect)
-        #expect(pacing.connected())
+        #expect(tick(report(), start) == .connect)
+        #expect(connected())
     }
 
     @Test("One report is on its way at a time, and the next one is the newest")
     func oneAtATime() {
         connect()
-        #expect(pacing.tick(report(-30), now: at(0.1)) == .send(report(-30)))
-        #expect(pacing.tick(report(-29), now: at(0.2)) == .none)
-        #expect(pacing.tick(report(-28), now: at(0.3)) == .none)
-        #expect(pacing.answered(status: 204))
-        #expect(pacing.tick(report(-27), now: at(0.4)) == .send(report(-27)))
+        #expect(tick(report(-30), at(0.1)) == .send(report(-30)))
+        #expect(tick(report(-29), at(0.2)) == .none)
+        #expect(tick(report(-28), at(0.3)) == .none)
+        #expect(answered(204))
+        #expect(tick(report(-27), at(0.4)) == .send(report(-27)))
     }
 
     @Test("In silence one a second, and at once when somebody speaks or a track comes or goes")
     func silence() {
         connect()
-        #expect(pacing.tick(report(-90), now: at(0)) == .send(report(-90)))
-        #expect(pacing.answered(status: 204))
-        #expect(pacing.tick(report(-95), now: at(0.1)) == .none)
-        #expect(pacing.tick(report(-95), now: at(0.9)) == .none)
-        #expect(pacing.tick(report(-95), now: at(1)) == .send(report(-95)))
-        #expect(pacing.answered(status: 204))
-        #expect(pacing.tick(report(-40), now: at(1.1)) == .send(report(-40)))
-        #expect(pacing.answered(status: 204))
+        #expect(tick(report(-90), at(0)) == .send(report(-90)))
+        #expect(answered(204))
+        #expect(tick(report(-95), at(0.1)) == .none)
+        #expect(tick(report(-95), at(0.9)) == .none)
+        #expect(tick(report(-95), at(1)) == .send(report(-95)))
+        #expect(answered(204))
+        #expect(tick(report(-40), at(1.1)) == .send(report(-40)))
+        #expect(answered(204))
         // The first silence after speech is news too.
-        #expect(pacing.tick(report(-90), now: at(1.2)) == .send(report(-90)))
-        #expect(pacing.answered(status: 204))
-        #expect(pacing.tick(report(-90, subscribed: []), now: at(1.3)) == .send(report(-90, subscribed: [])))
-        #expect(pacing.answered(status: 204))
-        #expect(pacing.tick(report(nil, subscribed: []), now: at(1.4)) == .send(report(nil, subscribed: [])))
+        #expect(tick(report(-90), at(1.2)) == .send(report(-90)))
+        #expect(answered(204))
+        #expect(tick(report(-90, subscribed: []), at(1.3)) == .send(report(-90, subscribed: [])))
+        #expect(answered(204))
+        #expect(tick(report(nil, subscribed: []), at(1.4)) == .send(report(nil, subscribed: [])))
     }
 
     @Test("A lost connection is made again after a growing wait, the first report of it comes at once")
@@ -59,34 +68,34 @@ final class ReportPacingTests {
             // Told twice, as by the error and by the closing.
             pacing.closed(now: at(now), jitter: 0.5)
             let lost = now
-            while pacing.tick(report(-90), now: at(now)) != .connect { now += 0.05 }
+            while tick(report(-90), at(now)) != .connect { now += 0.05 }
             waits.append(now - lost)
         }
         #expect(abs(waits[0] - 0.1) < 0.06)
         #expect(zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 + 0.06 })
         #expect(abs((waits.last ?? 0) - 5) < 0.1)
-        #expect(pacing.connected())
-        #expect(pacing.tick(report(-90), now: at(now)) == .send(report(-90)))
+        #expect(connected())
+        #expect(tick(report(-90), at(now)) == .send(report(-90)))
     }
 
     @Test("A connection that does not answer, or answers with a refusal, is given up")
     func useless() {
         connect()
-        #expect(pacing.tick(report(), now: at(0)) == .send(report()))
-        #expect(pacing.tick(report(), now: at(2.9)) == .none)
-        #expect(pacing.tick(report(), now: at(3.1)) == .close)
+        #expect(tick(report(), at(0)) == .send(report()))
+        #expect(tick(report(), at(2.9)) == .none)
+        #expect(tick(report(), at(3.1)) == .close)
         pacing.closed(now: at(3.1), jitter: 0)
-        #expect(pacing.tick(report(), now: at(4)) == .connect)
-        #expect(pacing.connected())
-        #expect(pacing.tick(report(), now: at(4)) == .send(report()))
-        #expect(!pacing.answered(status: 404))
+        #expect(tick(report(), at(4)) == .connect)
+        #expect(connected())
+        #expect(tick(report(), at(4)) == .send(report()))
+        #expect(!answered(404))
     }
 
     @Test("A connection that comes too late is not used")
     func tooLate() {
-        #expect(pacing.tick(report(), now: start) == .connect)
-        #expect(pacing.tick(report(), now: at(3.1)) == .close)
+        #expect(tick(report(), start) == .connect)
+        #expect(tick(report(), at(3.1)) == .close)
         pacing.closed(now: at(3.1), jitter: 0)
-        #expect(!pacing.connected())
+        #expect(!connected())
     }
 }
