@@ -94,11 +94,11 @@ public struct GatewayService: Sendable {
 
     private func serve(_ pipeline: Pipeline, ports: ListeningPorts, group: MultiThreadedEventLoopGroup) async throws {
         let rtmp = try await listen("RTMP", pipeline, port: configuration.rtmpPort, tls: nil, group: group)
-        log("RTMP", port: rtmp.port)
+        opened("RTMP", port: rtmp.port, of: pipeline)
         var rtmps: RTMPServer?
         if let port = configuration.rtmpsPort {
             let server = try await listen("RTMPS", pipeline, port: port, tls: try tlsContext(), group: group)
-            log("RTMPS", port: server.port)
+            opened("RTMPS", port: server.port, of: pipeline)
             ports.set(\.rtmps, server.port)
             rtmps = server
         }
@@ -112,11 +112,11 @@ public struct GatewayService: Sendable {
             logger: logger
         )
         let http = web.publicSite(group: group, logger: logger) { port in
-            log("HTTP", port: port)
+            opened("HTTP", port: port, of: pipeline)
             ports.set(\.http, port)
         }
         let admin = web.adminSite(group: group, logger: logger) { port in
-            log("admin", port: port)
+            opened("admin", port: port, of: pipeline)
             ports.set(\.admin, port)
         }
         // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
@@ -173,7 +173,9 @@ public struct GatewayService: Sendable {
         return try NIOSSLContext(configuration: tls)
     }
 
-    private func log(_ listener: String, port: Int) {
+    /// Says where we listen; a program that is pushed there would come round again.
+    private func opened(_ listener: String, port: Int, of pipeline: Pipeline) {
         logger.info("listening", metadata: ["listener": "\(listener)", "port": "\(port)"])
+        if let port = UInt16(exactly: port) { pipeline.livestreams.refuse(ownPort: port) }
     }
 }

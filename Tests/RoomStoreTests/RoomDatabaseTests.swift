@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import GRDB
 import Testing

@@ -114,6 +114,18 @@ struct ContractTests {
         )
     }
 
+    @Test("An output that leads back to one of the gateway's own listeners is refused")
+    func ownListeners() async throws {
+        let gateway = try await GatewayProcess()
+        try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"])
+        let ports = gateway.endpoints
+        for port in [ports.rtmpPort, ports.httpPort, ports.adminPort] {
+            let output: JSONValue = ["url": .string("rtmp://127.0.0.1:\(port)/live"), "stream_key": "show"]
+            let reply = try await gateway.api("POST", "/v1/rooms/show/livestream/start", ["outputs": [output]])
+            try expectError(reply, status: 400, code: 4015)
+        }
+    }
+
     @Test("SIGTERM ends all there is within five seconds, and the next start knows the keys of the first")
     func termination() async throws {
         let gateway = try await GatewayProcess()

@@ -1,0 +1,58 @@
+import FootlightTesting
+import Foundation
+import Media
+import Stage
+import Testing
+
+@Suite("The gateway is killed", .serialized, .timeLimit(.minutes(1)))
+struct RestartTests {
+    @Test("Hosts and viewers find their room after kill -9: same room, same keys, same places, muted stays muted")
+    func killed() async throws {
+        let stage = try await FaultStage(room: "lasting")
+        let gateway = stage.gateway
+        let (red, blue) = (try await stage.join("red"), try await stage.join("blue"))
+        try await stage.expect(200, "PUT", stage.path("layout"), ["auto_switch_on_screen_share": false])
+        let redClip = try await stage.clip(HostScript(.red, tone: 330))
+        let blueClip = try await stage.clip(HostScript(.blue, tone: 500))
+        let hosts = [try stage.publish(redClip, as: red), try stage.publish(blueClip, as: blue)]
+        try await stage.waitUntilOnAir()
+        try await stage.expect(200, "PATCH", stage.path("participants/red/tracks/mic"), ["enabled": false])
+        let before = try await stage.expect(200, "GET", "/v1/rooms/\(stage.room)")
+        let late = try await stage.join("late")
+
+        // At once: what was answered is kept.
+        try await gateway.kill9()
+        for host in hosts { host.end() }
+        let killed = MonotonicTime.now()
+        try await gateway.start(keepsPorts: true)
+        let seconds = MonotonicTime.now().seconds(since: killed)
+        print("listening", Int(seconds * 1000), "ms after the kill")
+        #expect(seconds < 3)
+
+        let after = try await stage.expect(200, "GET", "/v1/rooms/\(stage.room)")
+        #expect(after["sid"] == before["sid"] && after["date_created"] == before["date_created"])
+        #expect(after["counts"]["hosts"].int == 3)
+        let kept = try await stage.expect(200, "GET", stage.path("participants/late"))
+        #expect(kept["sid"].string == late.sid)
+        #expect(try await stage.expect(200, "GET", stage.path("layout"))["auto_switch_on_screen_share"].bool == false)
+
+        let again = [try stage.publish(redClip, as: red), try stage.publish(blueClip, as: blue)]
+        try await stage.waitUntilOnAir()
+        let path = stage.folder.file("after.mkv")
+        // Three tiles: the third host's is empty.
+        let places = GridLayout.rectangles(count: 3, width: 1280, height: 720)
+        #expect(try await stage.tile(of: red) == places[0])
+        #expect(try await stage.tile(of: blue) == places[1])
+        let recording = try await FFmpeg.record(gateway.rtmpURL(room: stage.room), seconds: 6, to: path).finish()
+        let picture = try await recording.picture(at: 5)
+        let upper = places.map { TileRectangle(x: $0.x, y: $0.y, width: $0.width, height: $0.height * 2 / 3) }
+        #expect(picture.colour(of: upper[0]).distance(to: .red) < 30)
+        #expect(picture.colour(of: upper[1]).distance(to: .blue) < 30)
+        #expect(picture.colour(of: upper[2]).distance(to: .emptyTile) < 20)
+        let sound = try await recording.sound()
+        #expect(abs(sound.toneLevel(frequency: 500, from: 3, to: 5.5) + 12) < 1)
+        let muted = sound.toneLevel(frequency: 330, from: 3, to: 5.5)
+        #expect(muted < -50, "\(muted) dB")
+        #expect(again.allSatisfy(\.isRunning))
+    }
+}
