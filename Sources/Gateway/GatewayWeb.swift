@@ -59,7 +59,9 @@ struct GatewayWeb: Sendable {
             metrics: { metrics.text() },
             allowedOrigins: Set(configuration.allowedOrigins),
             admission: { health.isReady ? nil : .serverBusy(retryAfter: Health.retryAfter) },
-            persist: { _ in
+            persist: { room in
+                // Said here once more: the news of the change may still be on another thread's way to the keeper.
+                keeper.changed(room: room)
                 guard await keeper.flush(within: Self.keepingLimit) else { throw RoomsNotKept() }
             },
             auditLogger: auditLogger

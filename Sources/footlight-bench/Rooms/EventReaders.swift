@@ -21,7 +21,7 @@ final class EventReaders: Sendable {
         state.withLock { $0 = Figures() }
     }
 
-    /// Opens one member's stream; returns when its first event is there.
+    /// Opens one member's stream; returns when it is granted.
     func open(_ member: RoomMember, port: Int, token: String, group: any EventLoopGroup) async throws {
         let request = """
             GET \(member.eventsPath) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
@@ -70,14 +70,13 @@ private final class Reader: ChannelInboundHandler {
         var incoming = unwrapInboundIn(data)
         rest.writeBuffer(&incoming)
         if !isOpen {
+            isOpen = true
             let text = String(buffer: rest)
-            if !text.hasPrefix("HTTP/1.1 200") {
-                isOpen = true
+            if text.hasPrefix("HTTP/1.1 200") {
+                opened.succeed()
+            } else {
                 opened.fail(ToolFailure("an event stream was refused", log: text))
                 context.close(promise: nil)
-            } else if text.contains("event: room.snapshot") {
-                isOpen = true
-                opened.succeed()
             }
         }
         guard let end = rest.readableBytesView.lastIndex(of: UInt8(ascii: "\n")) else { return }
