@@ -65,12 +65,14 @@ struct PushStream {
         guard let unsent = connection.guardian.unsentBytes else {
             throw PushError(.closed, "the connection broke")
         }
+        // Taken before more is sent: what goes now has not reached anybody yet.
+        let acknowledged = connection.bytesWritten - unsent
         let isDone = try sendWaiting(unsent: unsent)
         let now = MonotonicTime.now()
-        try look(unsent: unsent, now: now)
+        try look(acknowledged: acknowledged, unsent: unsent, now: now)
         let isReadable = core.sleep(
             socket: connection.guardian.socket,
-            milliseconds: pause(isDone: isDone, unsent: unsent),
+            milliseconds: pause(isDone: isDone, acknowledged: acknowledged),
             until: !isDone ? .none : isGathering ? .gathered : .packets
         )
         try connection.readMessages(isReadable: isReadable)
@@ -80,7 +82,7 @@ struct PushStream {
     private var isGathering: Bool { isAccepted && configuration.gathering > 0 }
 
     /// Milliseconds until the next round, if nothing else begins it.
-    private mutating func pause(isDone: Bool, unsent: Int) -> Int32 {
+    private mutating func pause(isDone: Bool, acknowledged: Int) -> Int32 {
         if isDone {
             fullPause = Self.shortestFullPause
             if !isAccepted { return 20 }
@@ -88,7 +90,6 @@ struct PushStream {
         }
         // Out of room: the kernel's buffer drains in steps of a few packets, so look again soon, and less often while
         // nothing moves.
-        let acknowledged = connection.bytesWritten - unsent
         fullPause = acknowledged == lastAcknowledged ? min(fullPause * 2, 100) : Self.shortestFullPause
         lastAcknowledged = acknowledged
         return fullPause
@@ -128,8 +129,7 @@ struct PushStream {
     }
 
     /// Acceptance, progress, and the once-a-second accounting.
-    private mutating func look(unsent: Int, now: MonotonicTime) throws(PushError) {
-        let acknowledged = connection.bytesWritten - unsent
+    private mutating func look(acknowledged: Int, unsent: Int, now: MonotonicTime) throws(PushError) {
         if !isAccepted, let firstMediaAt, now.seconds(since: firstMediaAt) >= configuration.acceptance,
             acknowledged > bytesBeforeMedia
         {

@@ -129,7 +129,7 @@ final class FeedShare {
         guard viewer.firstMedia == nil else { return }
         viewer.firstMedia = now
         // Only now, so that nothing of what a newcomer waits for is held back.
-        if isTicking { viewer.writer.gather(true) }
+        if isTicking, group.videoConfiguration != nil { viewer.writer.gather(true) }
     }
 
     private func count(_ bytes: Int, to viewer: Viewer) {

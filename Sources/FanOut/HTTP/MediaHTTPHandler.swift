@@ -76,6 +76,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     private func handle(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
+        // A stream has the connection to itself; what was asked behind it is never answered.
+        guard !isStreaming else { return }
         switch part {
         case .head(let head):
             let path = (head.path ?? "").prefix { $0 != "?" }

@@ -54,13 +54,18 @@ public final class MediaWriter {
     public func nextInQueue() -> EventLoopPromise<Void> {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         queued += 1
-        promise.futureResult.assumeIsolated().whenComplete { _ in self.queued -= 1 }
+        promise.futureResult.assumeIsolated().whenComplete { outcome in
+            self.queued -= 1
+            // A channel whose sending half was closed fails every write and stays open: nothing will ever leave it.
+            if case .failure = outcome { self.context?.close(promise: nil) }
+        }
         return promise
     }
 
     /// Lets the system hold a small write back until the one before it was acknowledged, or lets it not (RFC 896).
     ///
-    /// Fit for a viewer who is fed in ticks: one who acknowledges within a tick gets everything at once as before; to
+    /// Fit for a viewer who is fed pictures in ticks, each more than a segment (sound alone, of some hundred bytes a
+    /// tick, would wait for a delayed acknowledgement every time): one who acknowledges within a tick gets everything at once as before; to
     /// one who does not, the end of a batch goes out with the next one, or as soon as the acknowledgement is there.
     /// That saves a packet, and the work of sending it, for each of them. Harmful wherever a peer waits for an answer
     /// before it says more: never gather before media flows.

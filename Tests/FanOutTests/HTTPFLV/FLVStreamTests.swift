@@ -39,6 +39,24 @@ struct FLVStreamTests {
         }
     }
 
+    @Test("What is asked behind a stream on the same connection, in the same segment too, is never answered")
+    func nothingBehind() async throws {
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            let feed = stand.feeds.open("r")
+            for packet in [Packets.video(), Packets.key(0)] { feed.receive(packet) }
+            let client = try await stand.connect()
+            let ask = "GET /live/r.flv HTTP/1.1\r\nHost: h\r\n\r\n"
+            try await client.send(ask + ask + "GET /live/none/index.m3u8 HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(try await eventually(within: .seconds(3)) { tags(client) == ["V0", "K0"] })
+            feed.receive(Packets.picture(40))
+            #expect(try await eventually(within: .seconds(3)) { tags(client) == ["V0", "K0", "p40"] })
+            #expect(feed.activity.viewers == 1)
+            try await client.close()
+            #expect(try await eventually(within: .seconds(3)) { stand.audience.story.count == 2 })
+        }
+    }
+
     @Test("Answers to requests before it on the same connection come first")
     func afterKeepAlive() async throws {
         try await withLoops { group in
