@@ -37,7 +37,7 @@ struct RoomsCommand: AsyncParsableCommand {
         let bare = try figure(RunningProcess.residentBytes(of: pid))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let token = try gateway.operatorToken
-        let line = try await RequestLine(port: gateway.endpoints.httpPort, token: token, group: group)
+        let lines = try await RequestLines(port: gateway.endpoints.httpPort, token: token, group: group)
         let readers = EventReaders()
         for room in 0..<rooms {
             try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string("room-\(room)")]), "a room")
@@ -52,19 +52,20 @@ struct RoomsCommand: AsyncParsableCommand {
             }
         }
         let full = try figure(RunningProcess.residentBytes(of: pid))
-        let heartbeats = Task { [members] in await beat(members, over: line) }
+        let heartbeats = Task { [members] in await beat(members, over: lines) }
         try await Task.sleep(for: .seconds(2))
 
         let before = try figure(RunningProcess.processorSeconds(of: pid))
         let start = MonotonicTime.now()
         readers.reset()
-        let changes = try await change(members, over: line)
+        let changes = try await change(members, over: lines)
         let elapsed = MonotonicTime.now().seconds(since: start)
         let used = try figure(RunningProcess.processorSeconds(of: pid)) - before
         // The last changes are on their way.
         try await Task.sleep(for: .seconds(1))
         heartbeats.cancel()
         let figures = readers.figures
+        guard lines.areOpen else { throw ToolFailure("the gateway closed a connection of ours") }
 
         print("\(rooms) rooms of \(participants), \(members.count) readers, \(rate) changes a second\n")
         var table = Table("figure", "value")
@@ -78,7 +79,7 @@ struct RoomsCommand: AsyncParsableCommand {
         table.add(["delay of an event, median ms", figures.delays.median.text(2)])
         table.add(["delay of an event, 99 % ms", figures.delays.percentile(99).text(2)])
         table.add(["delay of an event, largest ms", figures.delays.largest.text(2)])
-        table.add(["streams that ended, requests refused", "\(figures.ended) and \(line.refused)"])
+        table.add(["streams that ended, requests refused", "\(figures.ended) and \(lines.refused)"])
         table.printOut()
         print("\ndelay is from sending the change to reading the event, in one process; it includes the request")
         try await group.shutdownGracefully()
@@ -98,7 +99,7 @@ struct RoomsCommand: AsyncParsableCommand {
     }
 
     /// Renames participants in turn at the given rate; the new name is the time at which it was sent.
-    private func change(_ members: [RoomMember], over line: RequestLine) async throws -> Int {
+    private func change(_ members: [RoomMember], over lines: RequestLines) async throws -> Int {
         let start = MonotonicTime.now()
         let total = rate * seconds
         for number in 0..<total {
@@ -107,22 +108,21 @@ struct RoomsCommand: AsyncParsableCommand {
             if wait > 0 { try await Task.sleep(for: .seconds(wait)) }
             // A stride that no count of participants divides, so that neighbours in time are in different rooms.
             let member = members[number * 7919 % members.count]
-            line.send("PATCH", member.path, body: #"{"display_name":"\#(TimeStampedName.now)"}"#)
+            lines.send("PATCH", member.path, body: #"{"display_name":"\#(TimeStampedName.now)"}"#)
         }
         return total
     }
 
-    /// Gives every participant's heartbeat every five seconds, spread over them, until cancelled.
-    private func beat(_ members: [RoomMember], over line: RequestLine) async {
-        var next = 0
-        let share = max(members.count / 50, 1)
+    /// Gives every participant's heartbeat every five seconds, one by one, until cancelled.
+    private func beat(_ members: [RoomMember], over lines: RequestLines) async {
+        let start = MonotonicTime.now()
+        var number = 0
         while !Task.isCancelled {
-            for _ in 0..<share {
-                let member = members[next % members.count]
-                line.send("POST", member.path + "/heartbeat", body: #"{"session_id":"\#(member.session)"}"#)
-                next += 1
-            }
-            try? await Task.sleep(for: .milliseconds(100))
+            let member = members[number % members.count]
+            lines.send("POST", member.path + "/heartbeat", body: #"{"session_id":"\#(member.session)"}"#)
+            number += 1
+            let wait = start.advanced(milliseconds: Int64(number) * 5_000 / Int64(members.count)).seconds(since: .now())
+            if wait > 0 { try? await Task.sleep(for: .seconds(wait)) }
         }
     }
 

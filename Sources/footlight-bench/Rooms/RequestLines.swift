@@ -3,9 +3,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// One connection over which requests go out one behind the other, without waiting for their answers.
-final class RequestLine: Sendable {
-    private let channel: any Channel
+/// Connections over which requests go out in turn, without waiting for their answers.
+///
+/// Many of them, because the gateway closes one that has too many requests waiting.
+final class RequestLines: Sendable {
+    private static let count = 64
+
+    private let channels: [any Channel]
+    private let next = Atomic(0)
     private let port: Int
     private let token: String
     private let answers: Answers
@@ -15,14 +20,19 @@ final class RequestLine: Sendable {
         self.token = token
         let answers = Answers()
         self.answers = answers
-        channel = try await ClientBootstrap(group: group)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AnswerReader(answers: answers))
-                }
+        let bootstrap = ClientBootstrap(group: group).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(AnswerReader(answers: answers))
             }
-            .connect(host: "127.0.0.1", port: port).get()
+        }
+        var channels: [any Channel] = []
+        while channels.count < Self.count {
+            channels.append(try await bootstrap.connect(host: "127.0.0.1", port: port).get())
+        }
+        self.channels = channels
     }
+
+    var areOpen: Bool { channels.allSatisfy(\.isActive) }
 
     /// Answers so far that were no success.
     var refused: Int { answers.refused.load(ordering: .relaxed) }
@@ -32,7 +42,8 @@ final class RequestLine: Sendable {
             \(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nAuthorization: Bearer \(token)\r\n\
             Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)
             """
-        channel.writeAndFlush(ByteBuffer(string: request), promise: nil)
+        let turn = next.add(1, ordering: .relaxed).oldValue
+        channels[turn % channels.count].writeAndFlush(ByteBuffer(string: request), promise: nil)
     }
 }
 
