@@ -1,4 +1,5 @@
 public import NIOCore
+import Stage
 
 /// What hosts may send, and how guessing at keys is slowed down.
 public struct IngestConfiguration: Sendable {
@@ -23,5 +24,20 @@ public struct IngestConfiguration: Sendable {
         self.wrongKeyDelay = wrongKeyDelay
         self.wrongKeysPerMinute = wrongKeysPerMinute
         self.maximumPicture = maximumPicture
+    }
+}
+
+extension IngestConfiguration {
+    /// The lower of these limits and those of one host.
+    ///
+    /// Edges are taken up to whole macroblocks, for encoders that do not say which rows are not to be shown.
+    func narrowed(to limits: PublishLimits) -> IngestConfiguration {
+        func whole(_ side: Int?) -> Int { side.map { ($0 + 15) / 16 * 16 } ?? .max }
+        var narrowed = self
+        narrowed.maximumBitrate = min(maximumBitrate, limits.bitrate ?? .max)
+        narrowed.maximumPicture = (
+            min(maximumPicture.long, whole(limits.longerSide)), min(maximumPicture.short, whole(limits.shorterSide))
+        )
+        return narrowed
     }
 }

@@ -41,10 +41,17 @@ public final class RoomKeeper: Sendable {
 
     /// The rooms of an earlier life, for `RoomDirectory.restore`; empty when there are none that can be read.
     ///
+    /// Of several rooms in progress with one name only the newest comes back; the others are taken out of the database.
+    ///
     /// To be called once, before anybody is let in. Takes as long as the disk does, but no longer than a few lock
     /// time-outs.
     public func load() -> [RoomRecord] {
-        queue.sync { shelf.load() }
+        let records = queue.sync { shelf.load() }
+        let superseded = RoomRecord.superseded(in: records)
+        guard !superseded.isEmpty else { return records }
+        logger.warning("several stored rooms have one name", metadata: ["left_out": "\(superseded.sorted())"])
+        follow(state.withLock { $0.changed(superseded) })
+        return records.filter { !superseded.contains($0.sid) }
     }
 
     /// A room changed; costs a lock and returns at once, on any thread.

@@ -24,7 +24,12 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
     private var timeline: HostTimeline
     private var bitrate: BitrateWatch
     private var gated: GatedMedia
+    private let begun = MonotonicTime.now()
     private var reported = PublishedMedia()
+    /// The stage knows of media of this connection.
+    private var hasSent = false
+    /// The stage was told that this connection sends nothing at all.
+    private var isKnownSilent = false
     private var counted: (pictures: UInt64, sounds: UInt64) = (0, 0)
     private var watch: RepeatedTask?
 
@@ -45,9 +50,10 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         self.counters = counters
         self.logger = logger
         self.onEnd = onEnd
-        media = HostMedia(limit: configuration.maximumPicture)
+        let limits = configuration.narrowed(to: grant.limits)
+        media = HostMedia(limit: limits.maximumPicture)
         timeline = HostTimeline(origin: .now())
-        bitrate = BitrateWatch(limit: configuration.maximumBitrate)
+        bitrate = BitrateWatch(limit: limits.maximumBitrate)
         gated = GatedMedia(grant.source)
     }
 
@@ -84,12 +90,23 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
             )
         }
         report()
+        if !hasSent, !isKnownSilent, now.seconds(since: begun) >= HostMedia.silence {
+            isKnownSilent = true
+            counters.interrupted()
+            logger.notice("host is connected and sends nothing")
+            stage.publishChanged(grant, connection: connection, media: PublishedMedia())
+        }
         count()
     }
 
     /// Tells the stage what arrives, when that is not what was told last.
+    ///
+    /// A configuration alone is not told: without a picture or sound it would pass for silence.
     private func report() {
-        guard media.published != reported else { return }
+        guard media.published != reported, hasSent || media.published.hasVideo || media.published.hasAudio else {
+            return
+        }
+        hasSent = true
         reported = media.published
         stage.publishChanged(grant, connection: connection, media: reported)
     }

@@ -76,10 +76,12 @@ struct DirectoryState: Sendable {
         if isDraining { throw .serverBusy(retryAfter: 5) }
     }
 
-    /// The sid of a room: in progress by name, of any state by sid, else the latest ended one by name.
+    /// The sid of a room: of any state by sid, in progress by name, else the latest ended one by name.
+    ///
+    /// Sids first: a room that is named like the sid of another must not stand before it.
     func sid(of reference: String) throws(StageError) -> String {
-        if let sid = sidByName[reference] { return sid }
         if rooms[reference] != nil { return reference }
+        if let sid = sidByName[reference] { return sid }
         if let sid = ended.last(where: { rooms[$0]?.settings.name == reference }) { return sid }
         throw .roomNotFound
     }

@@ -125,6 +125,19 @@ extension RoomDirectory {
         state.withLock { $0.readerCount }
     }
 
+    /// How many streams may be open at once.
+    public var readerLimit: Int {
+        state.withLock { $0.settings.maximumReaders }
+    }
+
+    /// Whether a participant ever had an event stream of its own or sent a heartbeat; an encoder alone never does.
+    public func hasSession(room: String, participant: String) -> Bool {
+        state.withLock { state in
+            guard let room = try? state.room(room), let index = room.index(of: participant) else { return false }
+            return room.participants[index].liveness.hasSession
+        }
+    }
+
     /// Gives every reader a `heartbeat`, so that it knows a quiet room from a dead connection.
     public func beat() {
         state.withLock { $0.queueHeartbeats(at: clock.now) }

@@ -22,7 +22,8 @@ extension RoomDirectory {
                     participantSID: owner.participantSID,
                     identity: room.participants[index].identity,
                     source: isScreen ? .screen : .camera,
-                    gate: room.participants[index].gate
+                    gate: room.participants[index].gate,
+                    limits: PublishLimits(room.participants[index].callSettings)
                 )
             )
         }

@@ -14,7 +14,7 @@ extension RoomDirectory {
     ///
     /// Everybody who was in them is `reconnecting` and has the usual time to come back; hosts that are encoders and
     /// nothing else keep their places without limit. Keys open the stage as before, given the same pepper. A room whose
-    /// name or sid is taken stays out. Events: `room.created` for each room in progress.
+    /// name or sid is taken stays out, and so do all but the newest of several in progress with one name. Events: `room.created` for each room in progress.
     public func restore(_ records: [RoomRecord]) {
         defer { deliver() }
         state.withLock { state in
@@ -22,7 +22,8 @@ extension RoomDirectory {
             let inOrder = records.sorted {
                 ($0.endedAt ?? .infinity, $0.createdAt) < ($1.endedAt ?? .infinity, $1.createdAt)
             }
-            for record in inOrder { state.restore(record, at: now) }
+            let superseded = RoomRecord.superseded(in: records)
+            for record in inOrder where !superseded.contains(record.sid) { state.restore(record, at: now) }
         }
     }
 }

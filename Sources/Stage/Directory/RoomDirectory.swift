@@ -212,18 +212,28 @@ public final class RoomDirectory: Sendable {
     ///
     /// Whether it is allowed is for the caller to know, but for invitations.
     ///
-    /// - Parameter byInvitation: An accepted invitation alone allows it, and is used up.
+    /// - Parameters:
+    ///   - byInvitation: An accepted invitation alone allows it, and is used up.
+    ///   - sources: The tracks that a new host may publish; nil leaves them as they were, and is all of them for one who
+    ///     is invited.
     /// - Throws: 53106, 53204, 4010, 4065 without an invitation that is still good.
     public func changeMode(
         room: String,
         participant: String,
         to mode: ParticipantMode,
-        byInvitation: Bool = false
+        byInvitation: Bool = false,
+        sources: Set<TrackName>? = nil
     ) throws(StageError) -> ModeChange {
         try change { (state, now) throws(StageError) in
             let (before, after, sid, view) = try state.change(room) { (room) throws(StageError) in
                 let before = room.index(of: participant).map { room.participants[$0].mode }
-                let after = try room.changeMode(participant, to: mode, byInvitation: byInvitation, at: now)
+                let after = try room.changeMode(
+                    participant,
+                    to: mode,
+                    byInvitation: byInvitation,
+                    sources: sources,
+                    at: now
+                )
                 return (before, after, room.sid, room.view(of: after))
             }
             var credentials: HostCredentials?

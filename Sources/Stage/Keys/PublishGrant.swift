@@ -12,6 +12,8 @@ public struct PublishGrant: Sendable {
     public let source: PublishSource
     /// Says for each packet whether it may pass; it follows the stage by itself.
     public let gate: TrackGate
+    /// What the host's call settings allow; as far as they leave something open, ingest's own limits count alone.
+    public let limits: PublishLimits
 }
 
 extension PublishGrant: Hashable {

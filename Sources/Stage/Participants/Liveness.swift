@@ -2,7 +2,8 @@
 ///
 /// Pure rules: each sign brings its time along, and `state(at:isHost:)` says how things stand at a time. Two clocks run:
 /// one for signalling (heartbeats and the event stream), which starts with the first sign of it, and one for a host's
-/// media, which starts when media that ought to flow does not. A host that is an encoder and nothing else has neither
+/// media, which starts when media that ought to flow does not. An encoder's connection is a sign that its host is there;
+/// that media flows is known with its first packet. A host that is an encoder and nothing else has neither
 /// stream nor heartbeat; it is never given up, for its key must wait for its encoder.
 struct Liveness: Sendable {
     /// How a participant stands at a time.
@@ -28,10 +29,12 @@ struct Liveness: Sendable {
 
     /// Whether there ever was an event stream or a heartbeat.
     private(set) var hasSession = false
+    /// Whether an encoder is connected that has sent something, or still has time to begin.
+    private(set) var isPublishing = false
+    /// Whether an encoder ever was since the participant is a host.
+    private(set) var wasPublishing = false
     /// Whether media flows now.
     private(set) var isMediaFlowing = false
-    /// Whether media ever flowed since the participant is a host.
-    private(set) var hadMedia = false
     /// Since when the present wait for a first sign of life lasts.
     private var waitingSince: Double
     /// The latest heartbeat, or the end of flowing media.
@@ -73,7 +76,8 @@ struct Liveness: Sendable {
         // Media was a sign of life until now.
         if isMediaFlowing { lastBeat = now }
         isMediaFlowing = false
-        hadMedia = false
+        isPublishing = false
+        wasPublishing = false
         mediaAwaitedSince = nil
         mediaLostSince = nil
     }
@@ -81,16 +85,30 @@ struct Liveness: Sendable {
     /// After a restart of the process everybody is lost until they say otherwise.
     mutating func restored(at now: Double, hadSession: Bool, isHost: Bool) {
         hasSession = hadSession || !isHost
-        hadMedia = isHost
+        wasPublishing = isHost
         streamOpenedAt = now
         streamClosedAt = now
     }
 
     // MARK: Media
 
+    /// A connection was opened, or is what is left, that has not sent anything yet.
+    ///
+    /// - Parameter isExpected: Whether there are tracks that want media; the time for its first packet begins.
+    mutating func mediaPends(isExpected: Bool, at now: Double) {
+        // It was a sign of life until now.
+        if isMediaFlowing { lastBeat = now }
+        isMediaFlowing = false
+        isPublishing = true
+        wasPublishing = true
+        mediaAwaitedSince = isExpected ? now : nil
+        mediaLostSince = nil
+    }
+
     mutating func mediaFlows() {
         isMediaFlowing = true
-        hadMedia = true
+        isPublishing = true
+        wasPublishing = true
         mediaAwaitedSince = nil
         mediaLostSince = nil
     }
@@ -102,6 +120,7 @@ struct Liveness: Sendable {
         // It was a sign of life until now.
         if isMediaFlowing { lastBeat = now }
         isMediaFlowing = false
+        isPublishing = false
         if isMissed { mediaLostSince = mediaLostSince ?? since }
     }
 
@@ -142,8 +161,8 @@ struct Liveness: Sendable {
 
     private func stateWithoutSession(at now: Double, isHost: Bool) -> State {
         if isHost {
-            if isMediaFlowing { return .connected }
-            return hadMedia ? .reconnecting(.mediaLost) : .connecting
+            if isPublishing { return .connected }
+            return wasPublishing ? .reconnecting(.mediaLost) : .connecting
         }
         return now - waitingSince >= Self.patience ? .gone(.sessionTimeout) : .connecting
     }

@@ -5,6 +5,11 @@ struct MediaFlow: Sendable {
     var media = PublishedMedia()
     /// The connection is open, but nothing comes.
     var isSilent = false
+
+    /// Something comes.
+    var isFlowing: Bool { media.hasVideo || media.hasAudio }
+    /// The connection has not sent anything yet, and still has time to begin.
+    var isPending: Bool { !isFlowing && !isSilent }
 }
 
 extension PublishedMedia {

@@ -9,7 +9,7 @@ struct Participant: Sendable {
     var metadata: String
     let callSettings: CallSettings
     /// The tracks that the participant may publish at all.
-    let sources: Set<TrackName>
+    var sources: Set<TrackName>
     var mode: ParticipantMode
     var status: ParticipantStatus = .connecting
     let joinedAt: Double

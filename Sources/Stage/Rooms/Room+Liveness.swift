@@ -14,17 +14,24 @@ extension Room {
     ///
     /// - Parameter audioLevel: In dBFS; a hint for as long as the mixer does not know better.
     mutating func heartbeat(at index: Int, audioLevel: Double? = nil, now: Double) {
-        note(at: index) { participant in
-            participant.liveness.heard(at: now)
-            participant.reportedLevel = audioLevel ?? participant.reportedLevel
-        }
-        settle(at: index, now: now)
+        let level = audioLevel.flatMap { $0.isFinite ? min(max($0, -127), 0) : nil }
+        note(at: index) { $0.reportedLevel = level ?? $0.reportedLevel }
+        signalled(at: index, now: now) { $0.heard(at: now) }
     }
 
     /// The participant's own event stream opened.
     mutating func streamOpened(at index: Int, now: Double) {
-        note(at: index) { $0.liveness.streamOpened(at: now) }
+        signalled(at: index, now: now) { $0.streamOpened(at: now) }
+    }
+
+    /// A sign of life by signalling; that there is any at all is stored, so the first one is told in any case.
+    private mutating func signalled(at index: Int, now: Double, _ sign: (inout Liveness) -> Void) {
+        let (isFirst, before) = (!participants[index].liveness.hasSession, revision)
+        note(at: index) { sign(&$0.liveness) }
         settle(at: index, now: now)
+        guard isFirst, revision == before else { return }
+        update(at: index) { _ in }
+        emit(.participantUpdated(view(of: participants[index])), at: now)
     }
 
     /// One of the participant's own event streams closed.

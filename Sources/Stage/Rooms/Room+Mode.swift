@@ -5,12 +5,15 @@ extension Room {
     /// Events: `track.unpublished` for each track of a host that steps down, `participant.mode_changed`,
     /// `viewership.updated` when the audience grows or shrinks, `layout.changed` when a tile changes.
     ///
-    /// - Parameter byInvitation: The mode is allowed by an accepted invitation alone, which is used up.
+    /// - Parameters:
+    ///   - byInvitation: The mode is allowed by an accepted invitation alone, which is used up.
+    ///   - sources: What a new host may publish; nil leaves it as it was, and is everything for one who is invited.
     /// - Throws: 53106, 53204, 4010 for one host too many, 4065 without an invitation that is still good.
     mutating func changeMode(
         _ reference: String,
         to mode: ParticipantMode,
         byInvitation: Bool = false,
+        sources: Set<TrackName>? = nil,
         at now: Double
     ) throws(StageError) -> Participant {
         let index = try existing(reference)
@@ -30,6 +33,9 @@ extension Room {
         setMode(mode, at: index)
         update(at: index) { participant in
             participant.flows.removeAll()
+            if participant.isHost {
+                participant.sources = sources ?? (byInvitation ? Set(TrackName.allCases) : participant.sources)
+            }
             participant.beginTracks()
             participant.liveness.restart(at: now)
             participant.status = participant.liveness.status(at: now, isHost: participant.isHost)

@@ -9,6 +9,9 @@ extension Room {
 
     /// A connection begins to publish; the newest wins.
     ///
+    /// Its host is there; that media flows is told by its first packet. Until then the tracks of an older connection stay
+    /// as they are.
+    ///
     /// Events: `participant.updated` or, after a loss, `participant.reconnected`.
     mutating func publishBegan(
         _ source: PublishSource,
@@ -20,9 +23,10 @@ extension Room {
         guard let index = index(of: sid) else { return .refused(.unknownKey) }
         let previous = participants[index].flows[source]?.connection
         note(at: index) { participant in
-            participant.flows[source, default: MediaFlow(connection: connection)].connection = connection
-            participant.flows[source]?.isSilent = false
-            participant.liveness.mediaFlows()
+            // What an older connection carried says nothing about this one.
+            participant.flows[source] = MediaFlow(connection: connection)
+            guard !participant.flows.values.contains(where: \.isFlowing) else { return }
+            participant.liveness.mediaPends(isExpected: participant.isMediaExpected, at: now)
         }
         settle(at: index, now: now)
         return .accepted(replacing: previous == connection ? nil : previous)
@@ -50,9 +54,10 @@ extension Room {
         for name in TrackName.allCases where name.source == source {
             follow(name, at: index, media: media, now: now)
         }
-        if participants[index].flows.values.contains(where: { !$0.isSilent }) {
+        let flows = participants[index].flows.values
+        if flows.contains(where: \.isFlowing) {
             note(at: index) { $0.liveness.mediaFlows() }
-        } else {
+        } else if !flows.contains(where: \.isPending) {
             let isMissed = participants[index].isMediaExpected
             note(at: index) {
                 $0.liveness.mediaStopped(isMissed: isMissed, since: now - Liveness.mediaSilence, at: now)
@@ -86,7 +91,10 @@ extension Room {
             case .wanted, .withdrawn: follow(name, at: index, media: nil, now: now)
             }
         }
-        if !participants[index].flows.values.contains(where: { !$0.isSilent }) {
+        let flows = participants[index].flows.values
+        if flows.contains(where: \.isPending), !flows.contains(where: \.isFlowing) {
+            note(at: index) { $0.liveness.mediaPends(isExpected: $0.isMediaExpected, at: now) }
+        } else if !flows.contains(where: \.isFlowing) {
             let isMissed = wasExpected && (isLost || participants[index].isMediaExpected)
             note(at: index) { $0.liveness.mediaStopped(isMissed: isMissed, since: now, at: now) }
         }

@@ -3,6 +3,8 @@ extension Room {
     /// A restart goes on with a revision this much higher: what was not stored any more is passed for certain, and no
     /// reader takes a new event for one it knows.
     static let revisionLeap: UInt64 = 100_000
+    /// After so many revisions at the latest an event comes with which the room is stored; less than the leap.
+    static let revisionsUntilStored: UInt64 = 50_000
 
     /// - Parameter keys: What is stored of the hosts' keys.
     func record(keys: [StreamKeyRecord]) -> RoomRecord {
@@ -15,6 +17,7 @@ extension Room {
             createdAt: createdAt,
             updatedAt: updatedAt,
             endedAt: endedAt,
+            wasJoined: wasJoined,
             participants: participants.map(\.record),
             places: roomLayout.places,
             pins: pins,

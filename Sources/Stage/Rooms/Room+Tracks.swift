@@ -113,9 +113,11 @@ extension Room {
 
     /// Brings a track's being subscribed in line with what arrives and what the mixer makes of it.
     ///
-    /// A track that is muted keeps the state it had: nothing reaches the mixer then that it could report.
+    /// A track that is muted keeps the state it had: nothing reaches the mixer then that it could report. So does one
+    /// whose connection was taken over by another that is about to begin.
     mutating func subscribe(_ name: TrackName, at index: Int, now: Double) {
         guard var track = participants[index].tracks[name] else { return }
+        if participants[index].flows[name.source]?.isPending ?? false { return }
         let arrives = participants[index].receives(name)
         let isDecoded = participants[index].decoding[name]?.isDecoded ?? false
         let isSubscribed = arrives && (track.isEnabled ? isDecoded : track.isSubscribed)

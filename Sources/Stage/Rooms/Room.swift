@@ -21,6 +21,10 @@ struct Room: Sendable {
     let createdAt: Double
     private(set) var updatedAt: Double
     private(set) var endedAt: Double?
+    /// Somebody ever joined.
+    private(set) var wasJoined = false
+    /// Since when the room waits for its first participant.
+    private var unusedSince: Double
     /// When the last participant left; nil while somebody is there or nobody ever was.
     private var emptySince: Double?
     private var pending: [StageEvent] = []
@@ -39,6 +43,7 @@ struct Room: Sendable {
         revision = 0
         ring = EventRing(capacity: replayedEvents)
         createdAt = now
+        unusedSince = now
         updatedAt = now
         announceLayoutQuietly()
         emit(.roomCreated(view), at: now)
@@ -53,6 +58,8 @@ struct Room: Sendable {
         self.revision = revision
         ring = EventRing(capacity: replayedEvents)
         createdAt = record.createdAt
+        unusedSince = record.createdAt
+        wasJoined = record.wasJoined ?? true
         updatedAt = record.updatedAt
         endedAt = record.endedAt
         pins = record.pins
@@ -138,6 +145,8 @@ struct Room: Sendable {
         let event = StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
         ring.append(event)
         pending.append(event)
+        // Most that happens is not stored; that the revision has come far is told by an event that is.
+        if revision % Self.revisionsUntilStored == 0, status == .inProgress { emit(.roomUpdated(view), at: now) }
     }
 
     /// Something for readers that is not a change: it carries the latest revision.
@@ -168,7 +177,7 @@ struct Room: Sendable {
     func isAbandoned(at now: Double) -> Bool {
         guard status == .inProgress, participants.isEmpty else { return false }
         if let emptySince { return now - emptySince >= Double(settings.emptyTimeout) }
-        return now - createdAt >= Double(settings.unusedTimeout)
+        return now - unusedSince >= Double(settings.unusedTimeout)
     }
 
     // MARK: Members, kept in step with the counts
@@ -177,6 +186,7 @@ struct Room: Sendable {
         directory.add(participant, at: participants.count)
         participants.append(participant)
         counts[participant.mode] += 1
+        wasJoined = true
         emptySince = nil
     }
 
@@ -208,6 +218,7 @@ struct Room: Sendable {
 
     /// After a restart the time until the room counts as abandoned begins anew.
     mutating func beginAnew(at now: Double) {
-        if participants.isEmpty { emptySince = now }
+        unusedSince = now
+        if participants.isEmpty, wasJoined { emptySince = now }
     }
 }

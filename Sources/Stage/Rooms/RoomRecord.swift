@@ -16,6 +16,8 @@ public struct RoomRecord: Sendable, Equatable, Codable {
     public var updatedAt: Double
     /// Seconds since 1970; nil while the room is in progress.
     public var endedAt: Double?
+    /// Whether anybody ever joined; nil in records that do not say.
+    public var wasJoined: Bool?
     /// In join order.
     public var participants: [ParticipantRecord]
     /// Who sits where in the picture.
@@ -26,4 +28,25 @@ public struct RoomRecord: Sendable, Equatable, Codable {
     var invitations: InvitationBook
     /// The digests of the hosts' keys.
     public var keys: [StreamKeyRecord]
+}
+
+extension RoomRecord {
+    /// The sids of rooms in progress that share their name with a newer one in progress.
+    ///
+    /// Only one of them can be the room of that name; so it comes about when the end of the older could not be stored.
+    public static func superseded(in records: [RoomRecord]) -> Set<String> {
+        var newest: [String: RoomRecord] = [:]
+        var superseded: Set<String> = []
+        for record in records where record.status == .inProgress {
+            guard let other = newest[record.settings.name] else {
+                newest[record.settings.name] = record
+                continue
+            }
+            guard other.sid != record.sid else { continue }
+            let isNewer = (record.createdAt, record.updatedAt) > (other.createdAt, other.updatedAt)
+            superseded.insert(isNewer ? other.sid : record.sid)
+            if isNewer { newest[record.settings.name] = record }
+        }
+        return superseded
+    }
 }

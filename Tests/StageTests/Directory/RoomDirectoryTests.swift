@@ -141,6 +141,7 @@ struct RoomDirectoryTests {
         #expect(directory.publishBegan(grant, connection: 1) == .accepted(replacing: nil))
         directory.publishChanged(grant, connection: 1, media: PublishedMedia(hasVideo: true, hasAudio: true))
         #expect(directory.publishBegan(grant, connection: 2) == .accepted(replacing: 1))
+        directory.publishChanged(grant, connection: 2, media: PublishedMedia(hasVideo: true, hasAudio: true))
         let entry = MixerReport.Entry(
             participantSID: grant.participantSID,
             audioLevel: -20,

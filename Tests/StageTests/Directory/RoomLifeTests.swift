@@ -1,4 +1,5 @@
 import FootlightTesting
+import Foundation
 import Stage
 import Testing
 
@@ -124,6 +125,63 @@ struct RoomLifeTests {
         other.restore([record])
         #expect(other.rooms().map(\.sid) == [own.sid])
         #expect(other.record(of: "nothing") == nil)
+    }
+
+    @Test("A restart leaves a room that nobody joined yet its own patience, and records that do not say so can be read")
+    func unusedRestart() throws {
+        let before = directory()
+        _ = try before.create(RoomSettings(name: "new", emptyTimeout: 5, unusedTimeout: 60))
+        _ = try before.create(RoomSettings(name: "used", emptyTimeout: 5, unusedTimeout: 60))
+        _ = try before.join(room: "used", JoinRequest(identity: "ann", mode: .sendAndReceive))
+        try before.leave(room: "used", participant: "ann", reason: .left)
+        let records = ["new", "used"].compactMap { before.record(of: $0) }
+        #expect(records.map(\.wasJoined) == [false, true])
+
+        var old = try #require(records.first)
+        old.wasJoined = nil
+        let text = try JSONEncoder().encode(old)
+        #expect(!String(decoding: text, as: UTF8.self).contains("wasJoined"))
+        #expect(try JSONDecoder().decode(RoomRecord.self, from: text) == old)
+
+        let after = directory(at: 2_000)
+        after.restore(records)
+        clock.advance(by: .seconds(5))
+        after.sweep()
+        #expect(after.rooms(.inProgress).map(\.settings.name) == ["new"])
+        clock.advance(by: .seconds(54))
+        after.sweep()
+        #expect(after.rooms(.inProgress).count == 1)
+        clock.advance(by: .seconds(1))
+        after.sweep()
+        #expect(after.rooms(.inProgress).isEmpty)
+    }
+
+    @Test("Of two stored rooms in progress with one name the newest comes back, in whatever order they are read")
+    func twoOfOneName() throws {
+        let before = directory()
+        let older = try before.create(RoomSettings(name: "show"))
+        let stale = try #require(before.record(of: "show"))
+        try before.end(room: "show")
+        clock.advance(by: .seconds(1))
+        let newer = try before.create(RoomSettings(name: "show"))
+        let fresh = try #require(before.record(of: newer.sid))
+        for records in [[stale, fresh], [fresh, stale]] {
+            let after = directory(at: 2_000)
+            after.restore(records)
+            #expect(after.rooms().map(\.sid) == [newer.sid])
+            #expect(after.record(of: older.sid) == nil)
+        }
+    }
+
+    @Test("A room that is named like another's sid does not stand before it")
+    func namedLikeSID() throws {
+        let directory = directory()
+        let victim = try directory.create(RoomSettings(name: "show"))
+        let other = try directory.create(RoomSettings(name: victim.sid))
+        #expect(try directory.room(victim.sid).settings.name == "show")
+        #expect(try directory.room(other.sid).settings.name == victim.sid)
+        try directory.end(room: victim.sid)
+        #expect(directory.rooms(.inProgress).map(\.sid) == [other.sid])
     }
 
     @Test("U3 what concerns an identity reaches it in whatever room it happens, and nobody else")

@@ -55,6 +55,26 @@ struct RoomModeTests {
         #expect(run.names() == [.trackPublished, .trackPublished])
     }
 
+    @Test("V17 a viewer that steps up may publish what the command names, or everything by invitation alone")
+    mutating func stepUpSources() throws {
+        let request = JoinRequest(identity: "eve", mode: .receiveOnly, sources: [.camera])
+        _ = try run.room.join(request, at: run.now)
+        let named = try run.room.changeMode("eve", to: .sendAndReceive, sources: [.mic], at: run.now)
+        #expect(named.gate.openTracks == [.mic])
+        try run.encode("eve")
+        #expect(try run.view("eve").tracks.map(\.name) == [.mic])
+        #expect(run.room.record(keys: []).participants.first?.sources == [.mic])
+
+        #expect(try run.room.changeMode("eve", to: .receiveOnly, at: run.now).gate.openTracks.isEmpty)
+        #expect(try run.room.changeMode("eve", to: .sendAndReceive, at: run.now).gate.openTracks == [.mic])
+
+        _ = try run.room.changeMode("eve", to: .receiveOnly, at: run.now)
+        let invitation = try run.room.invite(InvitationRequest(inviter: "ann", identities: ["eve"]), at: run.now)
+        _ = try run.room.accept(invitation: invitation.sid, by: "eve", at: run.now)
+        let invited = try run.room.changeMode("eve", to: .sendAndReceive, byInvitation: true, at: run.now)
+        #expect(invited.gate.openTracks == [.mic, .camera, .screen])
+    }
+
     @Test("V17 4010 at the limit of hosts nothing changes")
     mutating func tooMany() throws {
         try run.join("ann")
