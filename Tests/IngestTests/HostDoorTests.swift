@@ -141,6 +141,60 @@ struct HostDoorTests {
         }
     }
 
+    @Test("53405 the start of an encoder is no loss of media, for a host with a client and tracks by command")
+    func start() async throws {
+        try await HostDoorStand.run { stand in
+            let losses = Mutex(0)
+            let observation = stand.stage.observe { event in
+                if event.name == .participantReconnecting { losses.withLock { $0 += 1 } }
+            }
+            defer { observation.cancel() }
+            let joined = try stand.stage.join(
+                room: "show",
+                JoinRequest(identity: "anna", mode: .sendAndReceive)
+            )
+            let (sid, session) = (joined.participant.sid, joined.sessionID)
+            try stand.stage.heartbeat(room: "show", participant: sid, sessionID: session)
+            _ = try stand.stage.publishTrack(room: "show", participant: sid, name: .camera)
+            try stand.publish(#require(joined.credentials).streamKey)
+            try stand.publish(stand.join("bert"))
+            #expect(
+                try await eventually(within: .seconds(10)) {
+                    stand.sinks.count == 2 && stand.sinks.allSatisfy { $0.count > 60 }
+                }
+            )
+            #expect(losses.withLock { $0 } == 0)
+            #expect(try stand.stage.participant("anna", in: "show").status == .connected)
+        }
+    }
+
+    @Test("max_kbps and the picture of the call settings bind what the host's encoder may send")
+    func ownLimits() async throws {
+        try await HostDoorStand.run { stand in
+            let small = CallSettings(width: 160, height: 90)
+            let joined = try stand.stage.join(
+                room: "show",
+                JoinRequest(identity: "anna", mode: .sendAndReceive, callSettings: small)
+            )
+            let host = try stand.publish(#require(joined.credentials).streamKey)
+            #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(stand.sinks.allSatisfy { sink in !sink.packets.contains(where: \.isVideo) })
+
+            let grant = try stand.stage.authorizePublish(streamKey: stand.join("bert")).get()
+            let open = IngestConfiguration(maximumBitrate: 900).narrowed(to: grant.limits)
+            #expect(open.maximumBitrate == 900 && open.maximumPicture == (1920, 1088))
+            let request = JoinRequest(
+                identity: "carl",
+                mode: .sendAndReceive,
+                callSettings: CallSettings(maximumBitrate: 500, width: 720, height: 1280)
+            )
+            let key = try #require(stand.stage.join(room: "show", request).credentials).streamKey
+            let limits = try stand.stage.authorizePublish(streamKey: key).get().limits
+            let narrow = IngestConfiguration().narrowed(to: limits)
+            #expect(narrow.maximumBitrate == 500 && narrow.maximumPicture == (1280, 720))
+        }
+    }
+
     @Test("A host that is no host any more is refused with its old key")
     func notAHost() async throws {
         try await HostDoorStand.run { stand in

@@ -35,6 +35,28 @@ struct RoomKeeperTests {
         try folder.names().filter { $0.contains(".damaged-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
     }
 
+    @Test("Of two rooms in progress with one name the older stays out, and leaves the database")
+    func twoOfOneName() async throws {
+        let keeper = makeKeeper()
+        let older = try directory.create(RoomSettings(name: "show"))
+        keeper.changed(room: older.sid)
+        // That it ended is not stored any more.
+        #expect(await keeper.flush(within: 10))
+        try directory.end(room: "show")
+        let newer = try directory.create(RoomSettings(name: "show"))
+        keeper.changed(room: newer.sid)
+        #expect(await keeper.close(within: 10))
+
+        let after = RoomDirectory(pepper: [1, 2, 3])
+        let later = makeKeeper(after)
+        let records = later.load()
+        #expect(records.map(\.sid) == [newer.sid])
+        after.restore(records)
+        #expect(await later.close(within: 10))
+        let rows = try RoomDatabase(path: folder.database, lockTimeout: 1).load()
+        #expect(rows.map(\.sid) == [newer.sid])
+    }
+
     @Test("A gateway that is started again finds its rooms, their people, pins and invitations")
     func roundTrip() async throws {
         let keeper = makeKeeper()
