@@ -19,6 +19,7 @@ public struct ControlRoutes: Sendable {
     let persist: @Sendable (_ roomSID: String) async throws -> Void
     let audit: AuditLog
     let frames = EventFrames()
+    let streams = OpenStreams()
     let autoStarts: AutoStarts
 
     /// Takes what the routes speak to.

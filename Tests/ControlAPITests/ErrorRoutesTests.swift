@@ -133,9 +133,18 @@ struct ErrorRoutesTests {
             var iterators: [AsyncStream<EventClient.Event>.AsyncIterator] = []
             var clients: [EventClient] = []
             for identity in ["ann", "ben"] {
-                let joined = try await server.join("show", identity).decode(JoinAnswer.self)
+                let bearer = ControlServer.Bearer.token(
+                    try await server.tokens.mint(
+                        identity: identity,
+                        room: "show",
+                        mode: .sendAndReceive,
+                        expiresIn: 600
+                    )
+                )
+                let joined = try await server.join("show", identity, as: bearer).decode(JoinAnswer.self)
                 let client = try server.events(
-                    "/v1/rooms/show/events?participant=\(identity)&session_id=\(joined.sessionID)"
+                    "/v1/rooms/show/events?participant=\(identity)&session_id=\(joined.sessionID)",
+                    as: bearer
                 )
                 var events = client.events.makeAsyncIterator()
                 _ = await events.next()

@@ -144,6 +144,61 @@ struct EventRoutesTests {
         }
     }
 
+    @Test("A participant has four streams of a room; a fifth ends the oldest with a last word")
+    func streamsPerIdentity() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let token = try await server.tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+            var clients: [EventClient] = []
+            for _ in 0..<4 { clients.append(try await opened(server, .token(token))) }
+            #expect(server.directory.readerCount == 4)
+            var oldest = clients[0].events.makeAsyncIterator()
+            clients.append(try await opened(server, .token(token)))
+            let last = try #require(await oldest.next())
+            #expect(last.name == "session.disconnected" && last.data?.error?.code == 53006)
+            #expect(await oldest.next() == nil)
+            #expect(server.directory.readerCount == 4)
+            for _ in 0..<5 { clients.append(try await opened(server, .operator)) }
+            #expect(server.directory.readerCount == 9, "operators are not counted")
+            for client in clients { client.close() }
+        }
+    }
+
+    @Test("Participants take nine tenths of all streams; the rest is for mixers and operators")
+    func reserve() async throws {
+        try await ControlServer.run(settings: StageSettings(maximumReaders: 10)) { (server) async throws in
+            try await server.makeRoom()
+            var clients: [EventClient] = []
+            var token = ""
+            for number in 0..<10 {
+                token = try await server.tokens.mint(
+                    identity: "p\(number)",
+                    room: "show",
+                    mode: .receiveOnly,
+                    expiresIn: 60
+                )
+                if number < 9 { clients.append(try await opened(server, .token(token))) }
+            }
+            for path in [Self.path, "/v1/events?identity=me"] {
+                #expect(try await server.ask("GET", path, as: .token(token)).refusal == "503/53006")
+            }
+            clients.append(try await opened(server, .operator))
+            clients[0].close()
+            let isFree = try await eventually(within: .seconds(5)) { server.directory.readerCount == 9 }
+            #expect(isFree)
+            for client in clients { client.close() }
+        }
+    }
+
+    /// A stream whose snapshot has come.
+    private func opened(_ server: ControlServer, _ bearer: ControlServer.Bearer) async throws -> EventClient {
+        let client = try server.events(Self.path, as: bearer)
+        var events = client.events.makeAsyncIterator()
+        #expect(await events.next()?.retry == "2000")
+        #expect(await events.next()?.name == "room.snapshot")
+        return client
+    }
+
     @Test("Streams of unknown rooms and strangers are refused in the usual shape")
     func refusals() async throws {
         try await ControlServer.run { (server) async throws in

@@ -79,6 +79,33 @@ struct LivestreamRoutesTests {
         }
     }
 
+    @Test("A start whose layout is refused begins nothing, and of several outputs all are added or none")
+    func allOrNothing() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let output = #"{"name":"a","url":"rtmp://a.example/live","stream_key":"k"}"#
+            for layout in [#"{"grid_size":13}"#, #"{"type":"PILE"}"#] {
+                let start = #"{"outputs":[\#(output)],"layout":\#(layout)}"#
+                #expect(try await server.ask("POST", "\(Self.path)/start", start).refusal == "400/3073", "\(layout)")
+                let playlist = try await server.ask("POST", "/v1/rooms/show/hls/start", #"{"layout":\#(layout)}"#)
+                #expect(playlist.refusal == "400/3073", "\(layout)")
+            }
+            #expect(server.livestreams.targets("show").isEmpty)
+            #expect(server.hls.status(room: "show").state == .stopped)
+
+            #expect(try await server.ask("POST", "\(Self.path)/start", #"{"outputs":[\#(output)]}"#).status == 202)
+            let good = #"{"name":"b","url":"rtmp://b.example/live","stream_key":"k"}"#
+            for bad in [
+                #"{"name":"c","url":"http://c.example","stream_key":"k"}"#, good,
+                #"{"name":"c d","url":"rtmp://c.example/live","stream_key":"k"}"#,
+            ] {
+                let answer = try await server.ask("POST", "\(Self.path)/outputs", #"{"outputs":[\#(good),\#(bad)]}"#)
+                #expect(answer.refusal == "400/4015", "\(bad)")
+                #expect(server.livestreams.targets("show").map(\.name) == ["a"], "\(bad)")
+            }
+        }
+    }
+
     @Test("D36 durations are passed on, with their defaults, and checked")
     func options() async throws {
         try await ControlServer.run { (server) async throws in

@@ -144,7 +144,40 @@ struct SessionRoutesTests {
             let path = "\(Self.show)/participants/ann/heartbeat"
             #expect(try await server.ask("POST", path, "{}", as: ann).refusal == "400/53004")
             #expect(try await server.ask("POST", path, beat("SEother"), as: ann).error?.code != nil)
-            #expect(try await server.ask("POST", path, body).status == 204, "an operator may")
+        }
+    }
+
+    @Test("An operator keeps the sessions of those it let in, and makes no session of a host that is only an encoder")
+    func operators() async throws {
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
+            try await server.makeRoom()
+            let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
+            let path = "\(Self.show)/participants/ann"
+            let body = beat(joined.sessionID)
+            for call in ["heartbeat", "reconnect"] {
+                #expect(try await server.ask("POST", "\(path)/\(call)", body).refusal == "403/20106", "\(call)")
+            }
+            let client = try server.events("\(Self.show)/events?participant=ann&session_id=\(joined.sessionID)")
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            #expect(await events.next()?.name == "room.snapshot", "it may look on")
+            client.close()
+            let isGone = try await eventually(within: .seconds(5)) { server.directory.readerCount == 0 }
+            #expect(isGone)
+            clock.advance(by: .seconds(120))
+            server.directory.sweep()
+            #expect(try status(server, "ann") == .connecting, "its key waits for its encoder")
+
+            let ann = try await bearer(server, "ann")
+            #expect(try await server.ask("POST", "\(path)/heartbeat", body, as: ann).status == 204)
+            #expect(try await server.ask("POST", "\(path)/heartbeat", body).status == 204, "there is a session to keep")
+            let eve = try await server.join("show", "eve", "RECV_ONLY").decode(JoinAnswer.self)
+            let heard = try await server.ask("POST", "\(Self.show)/participants/eve/heartbeat", beat(eve.sessionID))
+            #expect(heard.status == 204)
+            #expect(try status(server, "eve") == .connected)
+            let wrong = try await server.ask("POST", "\(Self.show)/participants/eve/heartbeat", beat("SEother"))
+            #expect(wrong.status >= 400)
         }
     }
 }

@@ -48,11 +48,16 @@ extension AccessClaims {
         return role == .participant && isFor(room) && administers.contains(right.rawValue)
     }
 
-    /// Joining a room, by its unique name or sid, as `identity`; in which mode is another question.
-    func requireJoining(_ room: String, sid: String?, as identity: String) throws(StageError) {
+    /// Joining a room as `identity`; in which mode is another question.
+    ///
+    /// - Parameters:
+    ///   - reference: How the room is named, by unique name or sid.
+    ///   - room: The room in progress that is meant; nil while there is none. A token that is bound to a sid is for that
+    ///     run alone, and makes no new one of the same name.
+    func requireJoining(_ reference: String, _ room: RoomSummary?, as identity: String) throws(StageError) {
         if role == .operator { return }
-        guard role == .participant, identity == self.identity, let bound = self.room, bound == room || bound == sid
-        else { throw .tokenGrantsInvalid }
+        let isMeant = room.map { isFor($0) } ?? (self.room == reference)
+        guard role == .participant, identity == self.identity, isMeant else { throw .tokenGrantsInvalid }
     }
 
     /// Telling what the mixer hears and sees.
@@ -60,12 +65,11 @@ extension AccessClaims {
         guard role == .mixer, isFor(room) else { throw .tokenGrantsInvalid }
     }
 
-    /// The tracks that the bearer may publish once it is a host.
+    /// The tracks that somebody may publish who becomes a host.
     ///
-    /// A token that makes hosts names their tracks. One that does not could not have named any; who becomes a host by
-    /// an invitation all the same may publish all, for whoever invited wanted a host.
-    var publishable: Set<TrackName> {
-        role == .participant && modes.contains(.sendAndReceive) ? sources : Set(TrackName.allCases)
+    /// - Parameter byInvitation: Whoever invites wants a host, so that all tracks are allowed whatever the token names.
+    func publishable(byInvitation: Bool) -> Set<TrackName> {
+        byInvitation || role == .operator ? Set(TrackName.allCases) : sources
     }
 
     /// Whether the bearer is this very participant.
@@ -75,8 +79,17 @@ extension AccessClaims {
 
     /// Whether the token is good for `room`; a room bound by name is meant whichever run of it there is.
     func isFor(_ room: some NamedRoom) -> Bool {
-        guard let bound = self.room else { return role == .operator || role == .monitor }
-        return bound == room.name || bound == room.sid
+        isFor(room: room.name, sid: room.sid)
+    }
+
+    /// Whether an invitation is to a room that the token is for.
+    func isFor(_ invitation: Invitation) -> Bool {
+        isFor(room: invitation.roomName, sid: invitation.roomSID)
+    }
+
+    private func isFor(room name: String, sid: String) -> Bool {
+        guard let bound = room else { return role == .operator || role == .monitor }
+        return bound == name || bound == sid
     }
 
     /// Whether the bearer may know that there is no room of this name.

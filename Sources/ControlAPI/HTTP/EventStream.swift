@@ -10,11 +10,14 @@ enum EventStream {
 
     /// An answer that goes on until the events end or the client is gone.
     ///
-    /// How long a client may read nothing at all is bounded by the listener's socket; how much waits for it, by the stage.
+    /// How long a client may read nothing at all is bounded by the listener, which closes a connection that takes nothing;
+    /// how much waits for it, by the stage.
+    ///
+    /// - Parameter frame: The bytes of an event; nil for one that is not for this client.
     static func response(
         to request: Request,
-        subscription: EventSubscription,
-        frame: @escaping @Sendable (StageEvent) throws -> ByteBuffer
+        stream: OpenStream,
+        frame: @escaping @Sendable (StageEvent) throws -> ByteBuffer?
     ) -> Response {
         Response(
             status: .ok,
@@ -25,15 +28,20 @@ enum EventStream {
             ],
             body: ResponseBody { writer in
                 // However the stream ends, the session that it carried ends with it.
-                defer { subscription.cancel() }
+                defer { stream.cancel() }
                 // A quiet room writes nothing, so that the client left shows only in what comes from it.
                 try await request.body.consumeWithInboundCloseHandler { _ in
                     try await writer.write(ByteBuffer(string: "retry: \(retry)\n\n"))
-                    for await event in subscription.events {
-                        try await writer.write(frame(event))
+                    var latest: StageEvent?
+                    for await event in stream.events {
+                        latest = event
+                        if let bytes = try frame(event) { try await writer.write(bytes) }
+                    }
+                    if let last = stream.lastWord(after: latest), let bytes = try frame(last) {
+                        try await writer.write(bytes)
                     }
                 } onInboundClosed: {
-                    subscription.cancel()
+                    stream.cancel()
                 }
                 try await writer.finish(nil)
             }

@@ -7,24 +7,48 @@ extension ControlRoutes {
     func addEvents(to api: APIRoutes) {
         api.stream("rooms/:room/events") { call in
             let room = try readableRoom(call)
-            let subscription = try directory.subscribe(
-                room: room.sid,
-                after: lastEventID(call),
-                participant: try reader(call, in: room),
-                sessionID: call.query("session_id")
-            )
-            return stream(subscription, to: call)
+            let reader = try reader(call, in: room)
+            // Looking on is an operator's right; to keep somebody alive by it is not, but for whom it let in.
+            let isSign = reader.map { givesSign(call.claims, of: $0, in: room) } ?? false
+            return try stream(to: call, of: room.sid) { () throws(StageError) in
+                try directory.subscribe(
+                    room: room.sid,
+                    after: lastEventID(call),
+                    participant: reader,
+                    sessionID: isSign ? call.query("session_id") : nil
+                )
+            }
         }
 
         api.stream("events") { call in
-            stream(try directory.subscribe(identity: identity(call)), to: call)
+            let identity = try identity(call)
+            return try stream(to: call, of: nil) { () throws(StageError) in
+                try directory.subscribe(identity: identity)
+            }
         }
     }
 
-    private func stream(_ subscription: EventSubscription, to call: Call) -> Response {
+    /// Opens a stream of a room, or with nil of an identity.
+    ///
+    /// - Throws: 53006 when too many are open.
+    private func stream(
+        to call: Call,
+        of roomSID: String?,
+        _ subscribe: () throws(StageError) -> EventSubscription
+    ) throws(StageError) -> Response {
+        let claims = call.claims
+        // Mixers and operators are few, and the show hangs on them: only participants are counted.
+        let owner =
+            claims.role != .participant
+            ? nil
+            : OpenStreams.Owner(identity: claims.identity, bound: claims.room, roomSID: roomSID)
+        if owner != nil { try streams.requirePlace(within: directory.readerLimit) }
+        let stream = streams.open(try subscribe(), owner: owner)
         let context = EventContext(routes: self, addresses: addresses(for: call.request))
-        return EventStream.response(to: call.request, subscription: subscription) { event in
-            try frames.frame(event, context: context)
+        return EventStream.response(to: call.request, stream: stream) { event in
+            // The same identity may be somebody else in another room.
+            if case .invitation(let change) = event.payload, !claims.isFor(change.invitation) { return nil }
+            return try frames.frame(event, context: context)
         }
     }
 

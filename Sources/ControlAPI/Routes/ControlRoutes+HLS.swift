@@ -10,6 +10,7 @@ extension ControlRoutes {
             try admit()
             let body = try await call.request.decode(StartHLSBody.self, whenEmpty: StartHLSBody())
             guard let hls else { throw StageError.hlsNotStarted("This gateway offers no playlists") }
+            try check(body.layout, directory.room(room.sid).settings.layout)
             try hls.start(room: room.name)
             try await arrange(body.layout, in: room)
             return try playlist(of: room, call)

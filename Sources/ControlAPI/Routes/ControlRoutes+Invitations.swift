@@ -12,7 +12,7 @@ extension ControlRoutes {
             let invitation = try directory.invite(
                 room: room.sid,
                 InvitationRequest(
-                    inviter: call.claims.identity,
+                    inviter: inviter(call.claims),
                     identities: body.identities,
                     mode: body.mode.map { (name) throws(StageError) in try mode(named: name) } ?? .sendAndReceive,
                     timeout: body.timeout ?? Self.ringingTime
@@ -23,7 +23,7 @@ extension ControlRoutes {
         }
 
         api.read("invitations/:invitation") { call in
-            let invitation = try directory.invitation(call.path("invitation"))
+            let invitation = try invitation(call)
             guard try call.claims.role == .operator || invitation.concerns(caller(call)) else {
                 throw StageError.invitationNotFound
             }
@@ -31,16 +31,18 @@ extension ControlRoutes {
         }
 
         api.command(.post, "invitations/:invitation/accept") { call in
-            try await answer(directory.acceptInvitation(call.path("invitation"), by: caller(call)))
+            let identity = try caller(call)
+            return try await answer(directory.acceptInvitation(invitation(call).sid, by: identity))
         }
 
         api.command(.post, "invitations/:invitation/reject") { call in
-            try await answer(directory.rejectInvitation(call.path("invitation"), by: caller(call)))
+            let identity = try caller(call)
+            return try await answer(directory.rejectInvitation(invitation(call).sid, by: identity))
         }
 
         api.command(.post, "invitations/:invitation/cancel") { call in
             let identity = call.claims.role == .operator ? nil : try caller(call)
-            return try await answer(directory.cancelInvitation(call.path("invitation"), by: identity))
+            return try await answer(directory.cancelInvitation(invitation(call).sid, by: identity))
         }
     }
 
@@ -53,9 +55,25 @@ extension ControlRoutes {
         guard try bearer(claims, in: room).mode == .sendAndReceive else { throw .tokenGrantsInvalid }
     }
 
+    /// The invitation that the path names.
+    ///
+    /// - Throws: 404; 20106 for a token of another room, where the same identity may be somebody else.
+    private func invitation(_ call: Call) throws(StageError) -> Invitation {
+        let invitation = try directory.invitation(call.path("invitation"))
+        guard call.claims.isFor(invitation) else { throw .tokenGrantsInvalid }
+        return invitation
+    }
+
+    /// Whose an invitation is; a colon is in no participant's identity, so that an operator's is nobody else's.
+    private func inviter(_ claims: AccessClaims) -> String {
+        claims.role == .operator ? "operator:\(claims.identity)" : claims.identity
+    }
+
     /// The identity that speaks; only people are called and answer.
     private func caller(_ call: Call) throws(StageError) -> String {
-        guard call.claims.role == .participant else { throw .tokenGrantsInvalid }
+        guard call.claims.role == .participant, NameRule.check(call.claims.identity) == nil else {
+            throw .tokenGrantsInvalid
+        }
         return call.claims.identity
     }
 

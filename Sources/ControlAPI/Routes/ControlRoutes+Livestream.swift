@@ -9,7 +9,9 @@ extension ControlRoutes {
             let room = try streamingRoom(call)
             try admit()
             let body = try await call.request.decode(StartLivestreamBody.self)
-            let start = try livestreamStart(body, program: directory.room(room.sid).settings.program)
+            let settings = try directory.room(room.sid).settings
+            let start = try livestreamStart(body, program: settings.program)
+            try check(body.layout, settings.layout)
             try livestreams.start(room: room.name, targets: start.targets, options: start.options)
             try await arrange(body.layout, in: room)
             return try livestream(of: room, status: .accepted)
@@ -25,9 +27,7 @@ extension ControlRoutes {
             let room = try streamingRoom(call)
             let body = try await call.request.decode(AddOutputsBody.self)
             let taken = livestreams.status(room: room.name).outputs.map(\.name)
-            for target in try OutputTarget.targets(of: body.outputs, beside: taken) {
-                try livestreams.add(target, room: room.name)
-            }
+            try add(OutputTarget.targets(of: body.outputs, beside: taken), to: room)
             return try livestream(of: room, status: .accepted)
         }
 
@@ -64,6 +64,27 @@ extension ControlRoutes {
             hls: hls.map { HLSResource($0.status(room: room.name), room: room.name, addresses: addresses) }
                 ?? HLSResource()
         )
+    }
+
+    /// Adds all outputs or none.
+    private func add(_ targets: [OutputTarget], to room: RoomSummary) throws(StageError) {
+        for (index, target) in targets.enumerated() {
+            do {
+                try livestreams.add(target, room: room.name)
+            } catch {
+                // One that is gone already, or whose livestream has ended meanwhile, need not be taken down.
+                for added in targets[..<index] { try? livestreams.remove(output: added.name, room: room.name) }
+                throw error
+            }
+        }
+    }
+
+    /// Refuses a layout that cannot be had, before anything begins that it was to come along with.
+    func check(_ body: LayoutBody?, _ present: LayoutSettings) throws(StageError) {
+        guard let body else { return }
+        var settings = present
+        try settings.take(body, path: "layout.")
+        try settings.validate(path: "layout.")
     }
 
     /// Changes the layout along with a start, if that is asked for.

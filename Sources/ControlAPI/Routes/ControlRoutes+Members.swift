@@ -8,9 +8,13 @@ extension ControlRoutes {
     func addMembers(to api: APIRoutes) {
         api.command(.post, "rooms/:room/participants") { call in
             let body = try await call.request.decode(JoinBody.self)
-            let wish = try joinRequest(body, call)
+            let reference = call.path("room")
+            let room = try? directory.summary(of: reference)
+            let live = room?.status == .inProgress ? room : nil
+            let wish = try joinRequest(body, call, live)
             try admit()
-            let result = try directory.join(room: call.path("room"), wish)
+            // The very run that was looked at: another one of the same name may begin meanwhile.
+            let result = try directory.join(room: live?.sid ?? reference, wish)
             await keep(result.room)
             return try Reply.json(answer(result, for: call), status: .created)
         }
@@ -62,12 +66,11 @@ extension ControlRoutes {
     /// What a join asks for, as far as the token goes.
     ///
     /// - Throws: 20106 for another room, identity or mode than the token names.
-    private func joinRequest(_ body: JoinBody, _ call: Call) throws -> JoinRequest {
+    private func joinRequest(_ body: JoinBody, _ call: Call, _ room: RoomSummary?) throws -> JoinRequest {
         let claims = call.claims
         // An operator joins others, so whom is to be said; anybody else joins as the one the token names.
         let identity = body.identity ?? (claims.role == .operator ? "" : claims.identity)
-        let reference = call.path("room")
-        try claims.requireJoining(reference, sid: (try? directory.summary(of: reference))?.sid, as: identity)
+        try claims.requireJoining(call.path("room"), room, as: identity)
         guard let wanted = try body.mode.map({ try mode(named: $0) }) ?? claims.modes.first else {
             throw StageError.malformed("mode is missing")
         }
@@ -78,7 +81,7 @@ extension ControlRoutes {
             displayName: body.displayName,
             mode: wanted,
             callSettings: try CallSettings(body, limit: claims.maximumBitrate),
-            sources: claims.publishable
+            sources: claims.publishable(byInvitation: !isAllowed)
         )
         if let metadata = body.metadata { request.metadata = try MetadataText.text(of: metadata) }
         // An invitation that is not needed is not used up.

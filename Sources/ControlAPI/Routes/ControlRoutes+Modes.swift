@@ -15,7 +15,8 @@ extension ControlRoutes {
                 room: room.sid,
                 participant: participant.sid,
                 to: mode,
-                byInvitation: needsInvitation
+                byInvitation: needsInvitation,
+                sources: call.claims.publishable(byInvitation: needsInvitation)
             )
             await keep(room)
             return try Reply.json(

@@ -70,7 +70,11 @@ extension ControlRoutes {
             guard call.claims.role == .operator || mayOnlyMute else { throw .tokenGrantsInvalid }
         }
         guard participant.mode == .sendAndReceive else { throw .notAHost }
-        if isSelf, !mayOnlyMute, !call.claims.publishable.contains(name) { throw .tokenGrantsInvalid }
+        // Who is no host by this token was invited; what it may publish then, the stage knows.
+        let isInvited = !call.claims.modes.contains(.sendAndReceive)
+        if isSelf, !mayOnlyMute, !call.claims.publishable(byInvitation: isInvited).contains(name) {
+            throw .tokenGrantsInvalid
+        }
         return (room, participant, name)
     }
 }

@@ -35,6 +35,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var answersLeaving = 0
     /// Since when the beginning of a header waits for its end.
     private var headerBegan: MonotonicTime?
+    /// Since when the client takes nothing of what waits for it, an answer without end included.
+    private var blockedSince: MonotonicTime?
     private var hasReadPart = false
     private var lastActivity = MonotonicTime.now()
     private var idleCheck: RepeatedTask?
@@ -174,6 +176,12 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     // MARK: Idle connections
 
+    /// More waits for the client than it takes, or it takes again.
+    public func channelWritabilityChanged(context: ChannelHandlerContext) {
+        blockedSince = context.channel.isWritable ? nil : .now()
+        context.fireChannelWritabilityChanged()
+    }
+
     /// Begins to watch for idleness.
     public func handlerAdded(context: ChannelHandlerContext) {
         account = site.budget.account(of: context.channel.remoteAddress)
@@ -199,9 +207,14 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     private func closeIfIdle(context: ChannelHandlerContext) {
-        // What is answered elsewhere takes the time it takes, once its request is whole.
-        guard !isStreaming, passedOn == 0 || isPassingOn else { return }
+        guard !isStreaming else { return }
         let now = MonotonicTime.now().nanoseconds
+        if let blockedSince, now - blockedSince.nanoseconds > limits.answer.nanoseconds {
+            context.close(promise: nil)
+            return
+        }
+        // What is answered elsewhere takes the time it takes, once its request is whole.
+        guard passedOn == 0 || isPassingOn else { return }
         if let headerBegan, now - headerBegan.nanoseconds > limits.header.nanoseconds {
             context.close(promise: nil)
             return

@@ -28,7 +28,7 @@ struct GatewayMetrics: Sendable {
     }
 
     private var rooms: [MetricFamily] {
-        let live = stage.rooms().filter { $0.status == .inProgress }
+        let live = stage.rooms(.inProgress)
         return [
             MetricFamily(
                 name: "footlight_rooms",
@@ -93,7 +93,7 @@ struct GatewayMetrics: Sendable {
     }
 
     private var pushes: [MetricFamily] {
-        let outputs = stage.rooms().flatMap { room in
+        let outputs = stage.rooms(.inProgress).flatMap { room in
             livestreams.status(room: room.name).outputs.map { (room.name, $0) }
         }
         func family(
