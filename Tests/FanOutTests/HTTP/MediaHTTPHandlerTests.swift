@@ -179,6 +179,23 @@ struct MediaHTTPHandlerTests {
         #expect(stand.behind.paths == ["/v1/slow"])
     }
 
+    @Test("A client that takes nothing of an answer without end is closed; one that takes again is not")
+    func blockedClient() throws {
+        let stand = try SiteStand(limits: HTTPLimits(answer: .zero, idleCheck: .seconds(5)))
+        func takes(_ isWritable: Bool) {
+            stand.channel.isWritable = isWritable
+            stand.channel.pipeline.fireChannelWritabilityChanged()
+        }
+        try stand.ask("/v1/events")
+        takes(false)
+        takes(true)
+        stand.loop.advanceTime(by: .seconds(5))
+        #expect(stand.channel.isActive)
+        takes(false)
+        stand.loop.advanceTime(by: .seconds(5))
+        #expect(!stand.channel.isActive)
+    }
+
     @Test("Loopback has no budget")
     func loopbackBudget() throws {
         let stand = try SiteStand(limits: HTTPLimits(requests: (perSecond: 0.001, burst: 3)), from: "127.0.0.1")
