@@ -10,6 +10,8 @@ public struct LayoutHost: Sendable, Hashable {
     public var hasScreen: Bool
     /// The microphone is heard.
     public var isMicOn: Bool
+    /// The picture that stands for the host while the camera is off: an asset's id; nil without one.
+    public var avatar: String?
     /// Which of the host's pictures everybody's pin is about; nil without one.
     public var pin: PinType?
     /// When the pin was set, on any scale; the newest pin comes first.
@@ -26,6 +28,7 @@ public struct LayoutHost: Sendable, Hashable {
         hasCamera: Bool = false,
         hasScreen: Bool = false,
         isMicOn: Bool = false,
+        avatar: String? = nil,
         pin: PinType? = nil,
         pinnedAt: Double = 0,
         isDominantSpeaker: Bool = false,
@@ -36,6 +39,7 @@ public struct LayoutHost: Sendable, Hashable {
         self.hasCamera = hasCamera
         self.hasScreen = hasScreen
         self.isMicOn = isMicOn
+        self.avatar = avatar
         self.pin = pin
         self.pinnedAt = pinnedAt
         self.isDominantSpeaker = isDominantSpeaker

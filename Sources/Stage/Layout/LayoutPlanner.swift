@@ -110,7 +110,9 @@ public struct LayoutPlanner: Sendable {
                 rectangle: place.1,
                 scaleMode: isWhole ? .fit : settings.scaleMode,
                 label: host.label,
-                isMicOn: host.isMicOn
+                isMicOn: host.isMicOn,
+                avatar: host.avatar,
+                isInStrip: settings.kind == .sidebar && position > 0
             )
         }
     }

@@ -29,6 +29,10 @@ public struct Tile: Sendable, Hashable, Codable {
     public var label: String
     /// Whether the host's microphone is heard.
     public var isMicOn: Bool
+    /// The picture that stands for the host while the camera is off: an asset's id; nil without one.
+    public var avatar: String?
+    /// It is one of the small tiles beside a large one.
+    public var isInStrip: Bool
 
     /// Makes a tile.
     public init(
@@ -38,7 +42,9 @@ public struct Tile: Sendable, Hashable, Codable {
         rectangle: TileRectangle,
         scaleMode: ScaleMode,
         label: String,
-        isMicOn: Bool
+        isMicOn: Bool,
+        avatar: String? = nil,
+        isInStrip: Bool = false
     ) {
         self.position = position
         self.participantSID = participantSID
@@ -47,5 +53,7 @@ public struct Tile: Sendable, Hashable, Codable {
         self.scaleMode = scaleMode
         self.label = label
         self.isMicOn = isMicOn
+        self.avatar = avatar
+        self.isInStrip = isInStrip
     }
 }

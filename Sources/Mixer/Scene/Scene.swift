@@ -1,0 +1,38 @@
+public import Stage
+
+/// What the program shows and sounds like from the next picture on.
+public struct Scene: Sendable, Hashable {
+    /// The places of the picture in painting order; a later tile covers an earlier one.
+    public var tiles: [Tile]
+    /// The sids of the participants whose sound is in the mix.
+    public var audible: Set<String>
+    /// What is seen where nobody's picture is.
+    public var colours: SceneColours
+    /// Milliseconds, 0 to 2000, in which tiles move, come and go when this scene takes another one's place; 0 is at once.
+    public var transition: Int
+    /// What is painted over and behind the tiles.
+    public var decoration: Decoration
+    /// What is shown in place of all tiles; nil shows the tiles.
+    public var slate: Slate?
+    /// How the sound of those who are audible is mixed.
+    public var sound: SoundScene
+
+    /// A scene; without arguments the empty one, which is background and silence.
+    public init(
+        tiles: [Tile] = [],
+        audible: Set<String> = [],
+        colours: SceneColours = .dark,
+        transition: Int = 300,
+        decoration: Decoration = Decoration(),
+        slate: Slate? = nil,
+        sound: SoundScene = SoundScene()
+    ) {
+        self.tiles = tiles
+        self.audible = audible
+        self.colours = colours
+        self.transition = transition
+        self.decoration = decoration
+        self.slate = slate
+        self.sound = sound
+    }
+}
