@@ -1,5 +1,6 @@
 public import Codecs
 public import Media
+public import NIOCore
 public import Stage
 import Synchronization
 
@@ -41,6 +42,7 @@ public final class ProgramMixer: Sendable {
     private let control = Mutex(Control())
     private let report = Mutex(Report())
     private let hostSignals = HostSignals()
+    private let assets = AssetShelf()
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
     ///
@@ -136,6 +138,13 @@ public final class ProgramMixer: Sendable {
             return control.decoders.removeValue(forKey: id)
         }
         decoder?.stop()
+    }
+
+    /// Gives the file that scenes call `asset`; returns at once, any thread.
+    ///
+    /// A scene may name it before it is here; until then, and when it cannot be read, the program does without.
+    public func provide(_ bytes: ByteBuffer, for asset: String) {
+        assets.put(bytes, for: asset)
     }
 
     /// Makes the next picture a key picture; any thread.

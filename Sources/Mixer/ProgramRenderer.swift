@@ -1,5 +1,6 @@
 public import Codecs
 public import Media
+public import NIOCore
 public import Stage
 
 /// The same program as `ProgramMixer` makes, driven by hand: no threads, no clock but the caller's, as fast as the
@@ -14,6 +15,7 @@ public final class ProgramRenderer {
     private let encoder: ProgramEncoder?
     private let core: ProgramCore
     private let ring: CanvasRing
+    private let assets = AssetShelf()
     private var inputs: [String: HostInput] = [:]
     private var decoders: [String: InlineDecoder] = [:]
     private var now: MonotonicTime
@@ -88,6 +90,11 @@ public final class ProgramRenderer {
         inputs.removeValue(forKey: id)?.close()
         decoders.removeValue(forKey: id)
         core.remove(id)
+    }
+
+    /// Gives the file that scenes call `asset`.
+    public func provide(_ bytes: ByteBuffer, for asset: String) {
+        assets.put(bytes, for: asset)
     }
 
     /// Makes the next picture a key picture.
