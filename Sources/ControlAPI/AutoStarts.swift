@@ -13,7 +13,7 @@ final class AutoStarts: Sendable {
     private let directory: RoomDirectory
     private let livestreams: any LivestreamControlling
     private let waiting = Mutex<[String: Start]>([:])
-    private let observation = Mutex<Observation?>(nil)
+    private let observation = Mutex<StageObservation?>(nil)
 
     init(directory: RoomDirectory, livestreams: any LivestreamControlling) {
         self.directory = directory

@@ -35,7 +35,7 @@ struct Pipeline: Sendable {
     let doors: StreamDoors
     let site: MediaSite
     let tokens: AccessTokens
-    private let observation: Observation
+    private let observation: StageObservation
 
     init(
         configuration: GatewayConfiguration,

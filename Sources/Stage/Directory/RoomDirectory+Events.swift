@@ -6,13 +6,13 @@ extension RoomDirectory {
     ///
     /// `body` may come on any thread and must return at once; it may call the directory, whose further events follow
     /// after it returned.
-    public func observe(_ body: @escaping @Sendable (StageEvent) -> Void) -> Observation {
+    public func observe(_ body: @escaping @Sendable (StageEvent) -> Void) -> StageObservation {
         let id = state.withLock { state in
             let id = state.makeID()
             state.observers.append((id, body))
             return id
         }
-        return Observation { [weak self] in
+        return StageObservation { [weak self] in
             self?.state.withLock { state in state.observers.removeAll { $0.id == id } }
         }
     }

@@ -8,7 +8,7 @@ struct StageInvitationTests {
     private let clock = ManualClock()
     private let directory: RoomDirectory
     private let log = EventLog()
-    private let observation: Observation
+    private let observation: StageObservation
 
     init() throws {
         directory = RoomDirectory(clock: clock, pepper: [1], startedAt: 1_000)

@@ -31,7 +31,7 @@ struct StageSpeakingTests {
     }
 
     /// The events from now on, as short words.
-    private func follow() -> (log: EventLog, observation: Observation) {
+    private func follow() -> (log: EventLog, observation: StageObservation) {
         let log = EventLog()
         return (log, directory.observe { log.add($0) })
     }

@@ -1,5 +1,5 @@
 /// Keeps an observer in place; its end, or `cancel()`, takes the observer away.
-public final class Observation: Sendable {
+public final class StageObservation: Sendable {
     private let end: @Sendable () -> Void
 
     init(end: @escaping @Sendable () -> Void) {
