@@ -106,6 +106,11 @@ let package = Package(
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
         ),
+        .target(
+            name: "Recording",
+            dependencies: ["Media", "Stage", "HLS", logging] + nioProducts("NIOCore"),
+            swiftSettings: strict
+        ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
         .target(
             name: "RoomStore",
@@ -131,7 +136,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "RoomStore", "GatewayModel", "ControlAPI", logging, metrics,
+                "Recording", "RoomStore", "GatewayModel", "ControlAPI", logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -185,6 +190,7 @@ let package = Package(
             "NIOEmbedded",
             "NIOHTTP1"
         ),
+        .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "Logging", "NIOCore"),
         .tests(of: "Viewership", "Media", "Stage"),
         .tests(of: "RoomStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "GatewayModel"),

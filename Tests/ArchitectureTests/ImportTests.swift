@@ -15,6 +15,7 @@ private let table: [String: String] = [
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
     "FanOut": "Media Stage RTMP HLS Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)",
+    "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
     "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
     "GatewayModel": "FoundationEssentials Foundation",
@@ -23,7 +24,8 @@ private let table: [String: String] = [
     \(foundation)
     """,
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership RoomStore GatewayModel ControlAPI Logging Metrics \
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership Recording RoomStore GatewayModel ControlAPI \
+    Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
