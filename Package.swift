@@ -30,6 +30,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "footlight", targets: ["footlight"]),
+        .library(name: "FootlightClient", targets: ["FootlightClient"]),
         .library(name: "FootlightTesting", targets: ["FootlightTesting"]),
     ],
     dependencies: [
@@ -160,6 +161,9 @@ let package = Package(
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
         ),
+
+        // What an app needs.
+        .target(name: "FootlightClient", dependencies: ["Stage", "GatewayModel"], swiftSettings: strict),
         .target(
             name: "FootlightTesting",
             dependencies: ["Media", "Stage"] + nioProducts("NIOCore"),

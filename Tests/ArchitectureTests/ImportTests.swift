@@ -33,6 +33,7 @@ private let table: [String: String] = [
     "footlight-bench": """
     Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
     """,
+    "FootlightClient": "Stage GatewayModel Foundation FoundationNetworking Observation Synchronization",
     "FootlightTesting": "Media Stage NIOCore FoundationNetworking \(foundation)",
 ]
 

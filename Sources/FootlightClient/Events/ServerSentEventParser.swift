@@ -1,0 +1,98 @@
+/// Server-sent events (WHATWG HTML, "Server-sent events", 9.2.6) from bytes, in whatever pieces they come.
+///
+/// Lines end with LF, CR or CRLF, a byte order mark at the very beginning is skipped, comments are passed over, and an event
+/// without data is none. A line or an event over the limit makes the stream unusable.
+struct ServerSentEventParser: Sendable {
+    /// The most bytes of one line, and of one event's data.
+    static let limit = 4 << 20
+
+    /// Milliseconds after which the server wants to be asked again; nil when it did not say.
+    private(set) var retry: Int?
+    /// Whether the stream went over a limit; nothing comes of it any more.
+    private(set) var isOverflown = false
+
+    private var lastID = ""
+    private var name = ""
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var line: [UInt8] = []
+    private var endedWithCR = false
+    /// Bytes that may be a byte order mark; nil once it is known.
+    private var mark: Int? = 0
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// Takes the next bytes.
+    ///
+    /// - Returns: The events they complete.
+    mutating func take(_ bytes: some Sequence<UInt8>) -> [ServerSentEvent] {
+        var events: [ServerSentEvent] = []
+        for byte in bytes where !isOverflown {
+            if let position = mark {
+                if byte == Self.byteOrderMark[position] {
+                    mark = position + 1 < Self.byteOrderMark.count ? position + 1 : nil
+                    continue
+                }
+                mark = nil
+                for earlier in Self.byteOrderMark[..<position] { take(earlier, into: &events) }
+            }
+            take(byte, into: &events)
+        }
+        return events
+    }
+
+    private mutating func take(_ byte: UInt8, into events: inout [ServerSentEvent]) {
+        let followsCR = endedWithCR
+        endedWithCR = false
+        switch byte {
+        case UInt8(ascii: "\n") where followsCR: break
+        case UInt8(ascii: "\n"): endLine(into: &events)
+        case UInt8(ascii: "\r"):
+            endLine(into: &events)
+            endedWithCR = true
+        default:
+            line.append(byte)
+            isOverflown = line.count > Self.limit
+        }
+    }
+
+    private mutating func endLine(into events: inout [ServerSentEvent]) {
+        defer { line.removeAll(keepingCapacity: true) }
+        if line.isEmpty {
+            if let event = endEvent() { events.append(event) }
+            return
+        }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"))
+        // A comment.
+        if colon == line.startIndex { return }
+        let field = String(decoding: line[..<(colon ?? line.endIndex)], as: UTF8.self)
+        var value = colon.map { line[($0 + 1)...] } ?? []
+        if value.first == UInt8(ascii: " ") { value.removeFirst() }
+        switch field {
+        case "event": name = String(decoding: value, as: UTF8.self)
+        case "data":
+            if hasData { data.append(UInt8(ascii: "\n")) }
+            hasData = true
+            data += value
+            isOverflown = data.count > Self.limit
+        case "id" where !value.contains(0): lastID = String(decoding: value, as: UTF8.self)
+        case "retry" where value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }):
+            retry = Int(String(decoding: value, as: UTF8.self)) ?? retry
+        default: break
+        }
+    }
+
+    private mutating func endEvent() -> ServerSentEvent? {
+        defer {
+            name = ""
+            data.removeAll(keepingCapacity: true)
+            hasData = false
+        }
+        guard hasData else { return nil }
+        return ServerSentEvent(
+            id: lastID,
+            name: name.isEmpty ? "message" : name,
+            data: String(decoding: data, as: UTF8.self)
+        )
+    }
+}

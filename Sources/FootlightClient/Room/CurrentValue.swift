@@ -1,0 +1,49 @@
+import Synchronization
+
+/// A value that many watch, each by a stream of its own that begins with the value there is.
+///
+/// What waits for a slow reader is bounded, and the newest wins.
+final class CurrentValue<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var readers: [Int: AsyncStream<Value>.Continuation] = [:]
+        var lastReader = 0
+    }
+
+    private let state: Mutex<State>
+    private let waiting: Int
+
+    /// Takes the value to begin with, if there is one, and how many values may wait for one reader.
+    init(_ value: Value?, waiting: Int) {
+        state = Mutex(State(value: value))
+        self.waiting = waiting
+    }
+
+    deinit {
+        for reader in state.withLock({ $0.readers }).values { reader.finish() }
+    }
+
+    func send(_ value: Value) {
+        let readers = state.withLock { state in
+            state.value = value
+            return state.readers
+        }
+        for reader in readers.values { reader.yield(value) }
+    }
+
+    /// A stream of the value there is, and of all that follow.
+    func stream() -> AsyncStream<Value> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(waiting))
+        let reader = state.withLock { state in
+            state.lastReader += 1
+            state.readers[state.lastReader] = continuation
+            // Within the lock, so that no newer value comes before it.
+            if let value = state.value { continuation.yield(value) }
+            return state.lastReader
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.readers.removeValue(forKey: reader) }
+        }
+        return stream
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+import Media
+
+/// The thread of a proxy: looks at all its sockets some hundred times a second.
+struct FaultProxyLoop: Sendable {
+    let listener: Int32
+    let settings: FaultProxySettings
+
+    /// Bytes on their way from one socket to the other.
+    private struct Lane {
+        let from: Int32
+        let to: Int32
+        var waiting: [(due: MonotonicTime, bytes: [UInt8])] = []
+        var isEnded = false
+
+        /// The most that may wait before no more is read.
+        static let limit = 1 << 20
+
+        /// Moves what can be moved.
+        ///
+        /// - Returns: False when a socket is broken, or all has gone through that will ever come.
+        mutating func move(delay: Double, now: MonotonicTime) -> Bool {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while !isEnded, waiting.reduce(0, { $0 + $1.bytes.count }) < Self.limit {
+                let count = read(from, &buffer, buffer.count)
+                if count > 0 {
+                    waiting.append((now.advanced(seconds: delay), Array(buffer[..<count])))
+                } else if count == 0 {
+                    isEnded = true
+                } else if errno == EAGAIN || errno == ENOTCONN {
+                    break
+                } else {
+                    return false
+                }
+            }
+            while let first = waiting.first, first.due <= now {
+                let sent = send(to, first.bytes, first.bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+                if sent == first.bytes.count {
+                    waiting.removeFirst()
+                } else if sent >= 0 {
+                    waiting[0].bytes.removeFirst(sent)
+                } else if errno == EAGAIN || errno == ENOTCONN {
+                    break
+                } else {
+                    return false
+                }
+            }
+            return !(isEnded && waiting.isEmpty)
+        }
+    }
+
+    private struct Link {
+        var up: Lane
+        var down: Lane
+
+        func reset() {
+            LoopbackSocket.reset(up.from)
+            LoopbackSocket.reset(up.to)
+        }
+    }
+
+    func run() {
+        var links: [Link] = []
+        while !settings.isOver {
+            let mode = settings.mode
+            while let client = LoopbackSocket.accept(listener) {
+                settings.countConnection()
+                if mode != .cut, let server = LoopbackSocket.connect(port: settings.target) {
+                    links.append(Link(up: Lane(from: client, to: server), down: Lane(from: server, to: client)))
+                } else {
+                    LoopbackSocket.reset(client)
+                }
+            }
+            switch mode {
+            case .pass: move(&links, delay: 0)
+            case .delay(let delay):
+                let parts = delay.components
+                move(&links, delay: Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
+            case .cut:
+                for link in links { link.reset() }
+                links = []
+            case .blackHole: break
+            }
+            usleep(3_000)
+        }
+        for link in links { link.reset() }
+        close(listener)
+    }
+
+    private func move(_ links: inout [Link], delay: Double) {
+        let now = MonotonicTime.now()
+        for index in links.indices.reversed() {
+            let isUp = links[index].up.move(delay: delay, now: now)
+            let isDown = links[index].down.move(delay: delay, now: now)
+            if !(isUp && isDown) {
+                // HTTP needs no half-open connections: with one direction the other ends.
+                close(links[index].up.from)
+                close(links[index].up.to)
+                links.remove(at: index)
+            }
+        }
+    }
+}

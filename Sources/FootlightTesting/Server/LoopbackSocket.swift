@@ -1,0 +1,64 @@
+import Glibc
+
+/// Plain TCP sockets on 127.0.0.1 that never block.
+enum LoopbackSocket {
+    /// A socket that listens on a port the system chose.
+    static func listen() throws -> (descriptor: Int32, port: Int) {
+        let descriptor = try make()
+        var address = self.address(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, length) == 0 && Glibc.listen(descriptor, 128) == 0
+                    && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        guard isListening else {
+            close(descriptor)
+            throw ToolFailure("cannot listen on 127.0.0.1", log: String(cString: strerror(errno)))
+        }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// A socket on its way to a port; nil when it cannot get there.
+    static func connect(port: Int) -> Int32? {
+        guard let descriptor = try? make() else { return nil }
+        var address = self.address(port: port)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if result == 0 || errno == EINPROGRESS { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    /// The next connection that waits at a listening socket.
+    static func accept(_ listener: Int32) -> Int32? {
+        let descriptor = accept4(listener, nil, nil, Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue))
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// Ends a connection with a reset, so that the other end knows at once.
+    static func reset(_ descriptor: Int32) {
+        var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        close(descriptor)
+    }
+
+    private static func make() throws -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_INET, kind, 0)
+        guard descriptor >= 0 else { throw ToolFailure("no socket", log: String(cString: strerror(errno))) }
+        return descriptor
+    }
+
+    private static func address(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        return address
+    }
+}
