@@ -34,7 +34,7 @@ struct FaultProxyLoop: Sendable {
                 }
             }
             while let first = waiting.first, first.due <= now {
-                let sent = send(to, first.bytes, first.bytes.count, Int32(MSG_NOSIGNAL.rawValue))
+                let sent = send(to, first.bytes, first.bytes.count, Int32(MSG_NOSIGNAL))
                 if sent == first.bytes.count {
                     waiting.removeFirst()
                 } else if sent >= 0 {
