@@ -36,8 +36,11 @@ enum LoopbackSocket {
 
     /// The next connection that waits at a listening socket.
     static func accept(_ listener: Int32) -> Int32? {
-        let descriptor = accept4(listener, nil, nil, Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue))
-        return descriptor >= 0 ? descriptor : nil
+        let descriptor = Glibc.accept(listener, nil, nil)
+        guard descriptor >= 0 else { return nil }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return descriptor
     }
 
     /// Ends a connection with a reset, so that the other end knows at once.
