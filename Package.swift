@@ -65,6 +65,7 @@ let package = Package(
             providers: [.apt(["librtmp-dev", "libgnutls28-dev"])]
         ),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
+        .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]),
 
         // What flows, and who is on air.
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
@@ -82,7 +83,7 @@ let package = Package(
         // The program.
         .target(
             name: "Codecs",
-            dependencies: ["Media", "CFFmpeg", "CYUV"] + nioProducts("NIOCore"),
+            dependencies: ["Media", "CFFmpeg", "CYUV", "CPango"] + nioProducts("NIOCore"),
             swiftSettings: optimised
         ),
         .target(name: "Mixer", dependencies: ["Media", "Stage", "Codecs"], swiftSettings: optimised),
@@ -121,10 +122,11 @@ let package = Package(
 
         // Control.
         .target(name: "GatewayModel", swiftSettings: strict),
+        .target(name: "Assets", dependencies: ["Stage"] + nioProducts("NIOCore", "NIOPosix"), swiftSettings: strict),
         .target(
             name: "ControlAPI",
             dependencies: [
-                "Stage", "Viewership", "GatewayModel", logging, metrics,
+                "Stage", "Assets", "Viewership", "GatewayModel", logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -137,7 +139,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "Recording", "RoomStore", "GatewayModel", "ControlAPI", logging, metrics,
+                "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -198,9 +200,11 @@ let package = Package(
         .tests(of: "Viewership", "Media", "Stage"),
         .tests(of: "RoomStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "GatewayModel"),
+        .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
         .tests(
             of: "ControlAPI",
             "Stage",
+            "Assets",
             "Media",
             "Viewership",
             "GatewayModel",
@@ -210,12 +214,13 @@ let package = Package(
             "Logging",
             "NIOCore"
         ),
+        .tests(of: "FootlightClient", "Stage", "GatewayModel", "FootlightTesting", "footlight"),
         .tests(of: "FootlightTesting", "Media", "NIOCore"),
         // The gateway's own, and the whole process on loopback, which they start as a user would.
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer",
+                "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer",
                 "RTMP", "RoomStore", "Stage", "Viewership", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ] + nioProducts("NIOCore", "NIOPosix"),

@@ -4,3 +4,4 @@
 #include <libyuv/convert.h>
 #include <libyuv/planar_functions.h>
 #include <libyuv/scale.h>
+#include <libyuv/scale_argb.h>

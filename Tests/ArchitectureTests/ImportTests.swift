@@ -5,12 +5,12 @@ import Testing
 ///
 /// A module that is not in the row of a target is a mistake, whether or not the compiler would let it pass.
 private let table: [String: String] = [
-    "CFFmpeg": "", "CRTMP": "", "CYUV": "",
+    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "",
     "Media": "NIOCore Synchronization Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
     "HLS": "Media NIOCore FoundationEssentials Foundation",
-    "Codecs": "Media CFFmpeg CYUV NIOCore Foundation Synchronization Glibc",
+    "Codecs": "Media CFFmpeg CYUV CPango NIOCore Foundation Synchronization Glibc",
     "Mixer": "Media Stage Codecs NIOCore Foundation Synchronization Dispatch Glibc Darwin",
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
@@ -19,12 +19,13 @@ private let table: [String: String] = [
     "Viewership": "Media Stage Crypto \(foundation)",
     "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
     "GatewayModel": "FoundationEssentials Foundation",
+    "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
-    Media Stage Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
+    Media Stage Assets Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
     \(foundation)
     """,
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership Recording RoomStore GatewayModel ControlAPI \
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership Recording RoomStore Assets GatewayModel ControlAPI \
     Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
@@ -40,7 +41,7 @@ private let table: [String: String] = [
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
 /// Only the target that owns a C library sees it; none hands it on.
-private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV"]
+private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango"]
 
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -1,0 +1,37 @@
+/// Text from outside, made safe and cheap to lay out.
+enum DrawableText {
+    /// Characters, counted as Unicode scalars; far above every limit on what a room may show.
+    static let longest = 4000
+
+    /// `text` without control characters, its white space in one line as single spaces, cut to `longest`.
+    ///
+    /// - Parameter keepsLines: Line feeds stay.
+    static func cleaned(_ text: String, keepsLines: Bool) -> String {
+        var result = String.UnicodeScalarView()
+        var isAfterSpace = true
+        for scalar in text.unicodeScalars.prefix(longest) {
+            if keepsLines, scalar == "\n" {
+                result.append(scalar)
+                isAfterSpace = true
+                continue
+            }
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator:
+                // A tab or a line feed parts words as well as a space does; other control characters are nothing.
+                let isSpace = scalar.properties.isWhitespace
+                if isSpace, !isAfterSpace {
+                    result.append(" ")
+                    isAfterSpace = true
+                }
+            case .surrogate, .unassigned, .privateUse:
+                // No font shows them as anything but a box.
+                continue
+            default:
+                result.append(scalar)
+                isAfterSpace = false
+            }
+        }
+        while result.last == " " { result.removeLast() }
+        return String(result)
+    }
+}

@@ -1,0 +1,13 @@
+/// How much room text takes.
+public struct TextExtent: Sendable, Hashable {
+    /// Pixels across of the longest line, rounded up.
+    public let width: Int
+    /// Pixels down of all lines, rounded up.
+    public let height: Int
+    /// Lines, after wrapping.
+    public let lines: Int
+    /// Some of the text gave way to an ellipsis.
+    public let isShortened: Bool
+
+    static let none = TextExtent(width: 0, height: 0, lines: 0, isShortened: false)
+}

@@ -1,0 +1,62 @@
+import Codecs
+
+/// One or two lines of text on a panel over the lower part of the canvas.
+struct LowerThirdOverlay: Sendable, Hashable {
+    var title: String
+    var subtitle: String?
+    /// Pixels across of the canvas, which the panel does not leave.
+    var canvasWidth: Int
+    /// Pixels down of the canvas; letters grow with it.
+    var canvasHeight: Int
+    var theme: OverlayTheme = .dark
+
+    /// Where the panel's upper left corner belongs.
+    ///
+    /// - Parameter lift: Pixels at the canvas's lower edge that something else lies over.
+    static func origin(of panel: OverlayPicture, width: Int, height: Int, lift: Int = 0) -> (x: Int, y: Int) {
+        let (left, below) = (Int(Double(width) * 0.05), Int(Double(min(width, height)) * 0.1))
+        // Over a ticker it stands nearer to it than to the canvas's edge.
+        return (left & ~1, (height - max(below, lift + below / 2) - panel.height) & ~1)
+    }
+
+    /// nil without a word.
+    func drawing() -> Drawing? {
+        let side = Double(min(canvasWidth, canvasHeight))
+        let room = Double(canvasWidth) * 0.9
+        var title = TextStyle(size: side * 0.052, weight: .bold, colour: theme.panelText)
+        var subtitle = TextStyle(size: side * 0.034, weight: .regular, colour: theme.faintPanelText)
+        let padding = title.size * 0.6
+        let bar = (title.size * 0.14).rounded()
+        let free = room - 2 * padding - bar
+        let first = title.extent(of: self.title, width: free)
+        let second = subtitle.extent(of: self.subtitle ?? "", width: free)
+        guard first.lines + second.lines > 0, free > 0 else { return nil }
+        let text = Double(max(first.width, second.width))
+        let heights = (
+            first: first.lines > 0 ? title.size * 1.45 : 0,
+            second: second.lines > 0 ? subtitle.size * 1.6 : 0
+        )
+        let edge = padding * 0.55
+        var drawing = Drawing(
+            width: Int((bar + 2 * padding + text).rounded(.up)),
+            height: Int((2 * edge + heights.first + heights.second).rounded(.up))
+        )
+        let bounds = drawing.bounds
+        // A panel that is read over any picture is darker than a tag.
+        drawing.marks.append(.box(bounds, cornerRadius: 0, theme.panel.with(opacity: 0.8)))
+        drawing.marks.append(
+            .box(DrawingBox(x: 0, y: 0, width: bar, height: bounds.height), cornerRadius: 0, theme.accent)
+        )
+        title.placement = .middle
+        subtitle.placement = .middle
+        let left = bar + padding
+        drawing.marks.append(
+            .text(self.title, title, DrawingBox(x: left, y: edge, width: text, height: heights.first))
+        )
+        if let words = self.subtitle {
+            let box = DrawingBox(x: left, y: edge + heights.first, width: text, height: heights.second)
+            drawing.marks.append(.text(words, subtitle, box))
+        }
+        return drawing
+    }
+}
