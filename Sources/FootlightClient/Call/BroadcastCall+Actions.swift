@@ -123,13 +123,12 @@ extension BroadcastCall {
         Task { [weak self, client] in
             do throws(StageError) {
                 try await client.leave(session.participantSID, in: session.roomSID)
-            } catch  where error.code == StageError.callNotConnected.code {
-                self?.handle(.networkUnavailable)
-                return
+                self?.handle(.leaveAcknowledged)
             } catch {
-                // Gone already.
+                // Any refusal says that nothing is left to leave.
+                let isUnreachable = error.code == StageError.callNotConnected.code
+                self?.handle(isUnreachable ? .networkUnavailable : .leaveAcknowledged)
             }
-            self?.handle(.leaveAcknowledged)
         }
     }
 

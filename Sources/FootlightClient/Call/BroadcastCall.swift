@@ -13,13 +13,13 @@ public import Stage
 /// The call is observable (`@Observable`) and bound to the main actor, as is whoever looks at it; all network is done
 /// elsewhere. It works wherever there is a main actor, with or without a user interface.
 ///
-/// - **Where it stands** is ``status``: the one `CallStateMachine` of `Stage` decides, by the transitions U1 to U20, and
-///   `status` reads in the words of all source systems (`callState`, `callingState`, `roomState`, `meetingState`).
+/// - **Where it stands** is ``status``: the one `CallStateMachine` of `Stage` decides, by the transitions U1 to U20,
+///   and `status` reads in the words of all source systems (`callState`, `callingState`, `roomState`, `meetingState`).
 /// - **Wishes** return at once, and what comes of them is told by the status: ``enterLobby(_:)``, ``join(_:)``,
 ///   ``ring(_:)``, ``accept()``, ``reject()``, ``hangUp()``.
 /// - **Commands** of somebody in the room wait for the gateway and throw its refusal: ``changeMode(_:)``,
-///   ``publish(_:isEnabled:)``, ``setEnabled(_:_:)``, ``unpublish(_:)``, ``pin(_:_:)``, ``unpin(_:)``. Everything else is
-///   done by ``client``.
+///   ``publish(_:isEnabled:)``, ``setEnabled(_:_:)``, ``unpublish(_:)``, ``pin(_:_:)``, ``unpin(_:)``, ``invite(_:)``.
+///   Everything else is done by ``client``.
 /// - **The room** is ``room``, nil outside of one, and in short ``participants``, ``localParticipant``, ``hosts``,
 ///   ``audienceCount``.
 /// - **Streams** that begin with the present value: ``statuses``, ``participantLists``, ``audienceCounts``, ``events``,
@@ -65,11 +65,11 @@ public final class BroadcastCall {
     public var connectOptions: ConnectOptionsBody?
     /// The microphone in dBFS, -127 to 0, sent along with each sign of life; nil where it is not measured.
     @ObservationIgnored public var audioLevel: Double?
-    /// Tries to bring lost media back, the argument counting the tries from 1; nil where the publisher does so by itself.
+    /// Tries to bring lost media back, counting its tries from 1; nil where the publisher does so by itself.
     @ObservationIgnored public var recoverMedia: (@MainActor (Int) async throws(StageError) -> Void)?
 
     @ObservationIgnored var machine: CallStateMachine
-    @ObservationIgnored var clock: ClientClock { client.clock }
+    @ObservationIgnored let clock: ClientClock
     @ObservationIgnored var session: CallSession?
     /// The connection that is followed, or about to be.
     @ObservationIgnored var connection: EventConnection?
@@ -98,19 +98,19 @@ public final class BroadcastCall {
     /// Makes a call that is idle.
     ///
     /// - Parameters:
-    ///   - client: Asks the gateway, on its clock.
+    ///   - client: Asks the gateway; the call keeps to its clock, whichever client it is given later.
     ///   - identity: Who calls; the one that the client's token names, or anybody for an operator.
     ///   - limits: The times and numbers the call keeps to.
     public init(client: BroadcastClient, identity: String, limits: CallLimits = .init()) {
         self.client = client
+        clock = client.clock
         self.identity = identity
         machine = CallStateMachine(identity: identity, limits: limits)
     }
 
-    isolated deinit {
-        timer?.cancel()
-        listening?.cancel()
-        endSession()
+    deinit {
+        for task in [timer, listening, heartbeats, reconnecting] { task?.cancel() }
+        connection?.close()
     }
 
     /// Hands an event to the machine and does what it says, one after the other and each to its end.

@@ -14,9 +14,9 @@ public import Foundation
 /// - **What comes back** are the values of `GatewayModel`, field by field what is on the wire.
 /// - **What goes wrong** is always a `StageError`: `code` is what to compare, `message`, `cause` and `solution` are for
 ///   people, `isRetryable` and `retryAfter` say whether and when to ask again. The gateway's refusals are handed on as
-///   they came. Raised by the client itself are 53000 (``Stage/StageError/callNotConnected``: no name, no route, no trust,
-///   or no answer within 15 s), 499 (the asking task was cancelled), and for an answer that no gateway gives a code that
-///   is the HTTP status.
+///   they came. Raised by the client itself are 53000 (``Stage/StageError/callNotConnected``: no name, no route, no
+///   trust, or no answer within 15 s), 499 (the asking task was cancelled), and for an answer that no gateway gives a
+///   code that is the HTTP status.
 /// - **Events** of a room come by ``events(of:after:)``, which opens the stream again when it breaks and loses none and
 ///   repeats none; those of an identity (invitations) by ``events(ofIdentity:)``.
 /// - **A whole call**, from the lobby to the goodbye, is ``BroadcastCall``: it joins, follows the room, gives signs of
@@ -24,13 +24,19 @@ public import Foundation
 ///
 /// | who | what |
 /// |---|---|
-/// | rooms | ``createRoom(_:)`` ``rooms(status:pageSize:pageToken:)`` ``room(_:)`` ``endRoom(_:)`` ``goLive(_:)`` ``stopLive(_:)`` |
-/// | participants | ``join(_:_:)`` ``participants(of:mode:status:pageSize:pageToken:)`` ``participant(_:in:)`` ``update(_:in:_:)`` ``leave(_:in:)`` ``remove(_:from:)`` |
-/// | sessions | ``heartbeat(_:in:sessionID:audioLevel:)`` ``reconnect(_:in:sessionID:lastEventID:)`` ``changeMode(of:in:to:)`` |
-/// | tracks, pins | ``publish(_:of:in:isEnabled:)`` ``setEnabled(_:_:of:in:)`` ``unpublish(_:of:in:)`` ``pin(_:in:_:)`` ``unpin(_:in:)`` |
+/// | rooms | ``createRoom(_:)`` ``rooms(status:pageSize:pageToken:)`` ``room(_:)`` |
+/// |  | ``endRoom(_:)`` ``goLive(_:)`` ``stopLive(_:)`` |
+/// | participants | ``join(_:_:)`` ``participants(of:mode:status:pageSize:pageToken:)`` ``participant(_:in:)`` |
+/// |  | ``update(_:in:_:)`` ``leave(_:in:)`` ``remove(_:from:)`` |
+/// | sessions | ``heartbeat(_:in:sessionID:audioLevel:)`` ``reconnect(_:in:sessionID:lastEventID:)`` |
+/// | modes | ``changeMode(of:in:to:)`` |
+/// | tracks | ``publish(_:of:in:isEnabled:)`` ``setEnabled(_:_:of:in:)`` ``unpublish(_:of:in:)`` |
+/// | pins | ``pin(_:in:_:)`` ``unpin(_:in:)`` |
 /// | layout | ``layout(of:)`` ``setLayout(of:_:)`` ``previewLayout(of:_:)`` |
-/// | program out | ``startLivestream(of:_:)`` ``stopLivestream(of:)`` ``addOutputs(to:_:)`` ``removeOutput(_:from:)`` ``startHLS(of:_:)`` ``stopHLS(of:)`` ``egress(of:)`` |
-/// | invitations | ``invite(to:_:)`` ``invitation(_:)`` ``acceptInvitation(_:)`` ``rejectInvitation(_:)`` ``cancelInvitation(_:)`` |
+/// | livestream | ``startLivestream(of:_:)`` ``stopLivestream(of:)`` ``addOutputs(to:_:)`` ``removeOutput(_:from:)`` |
+/// | HLS, egress | ``startHLS(of:_:)`` ``stopHLS(of:)`` ``egress(of:)`` |
+/// | invitations | ``invite(to:_:)`` ``invitation(_:)`` ``acceptInvitation(_:)`` |
+/// |  | ``rejectInvitation(_:)`` ``cancelInvitation(_:)`` |
 /// | audience | ``viewership(of:)`` ``viewership()`` |
 ///
 /// A room is named by its unique name or its sid, a participant by its identity or its sid.

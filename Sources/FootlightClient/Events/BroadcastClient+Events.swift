@@ -9,9 +9,9 @@ import FoundationNetworking
 extension BroadcastClient {
     /// The events of a room, for as long as there is a way to get them.
     ///
-    /// First comes `room.snapshot`, or what happened after `revision` as far as the gateway remembers it. A stream that breaks
-    /// is opened again, after growing delays, where it broke off: no event is lost, none comes twice. After a long
-    /// interruption another snapshot comes instead. Heartbeats are left out.
+    /// First comes `room.snapshot`, or what happened after `revision` as far as the gateway remembers it. A stream that
+    /// breaks is opened again, after growing delays, where it broke off: no event is lost, none comes twice. After a
+    /// long interruption another snapshot comes instead. Heartbeats are left out.
     ///
     /// The stream ends after `room.ended` and after `session.disconnected`; with the last error thrown when the gateway
     /// refuses, such as 53106 or 20104. What waits for a slow reader is bounded, and what does not fit is asked for

@@ -9,9 +9,9 @@ import FoundationNetworking
 
 /// One connection that carries server-sent events, from the request to its end.
 ///
-/// Bytes come by a URLSession data delegate, as they arrive. What waits for its reader is bounded: a reader that is too slow
-/// loses the connection, not an event, for what it missed is replayed by the next one. A watch on the client's clock ends
-/// a connection that is dead. Ends with the value, too.
+/// Bytes come by a URLSession data delegate, as they arrive. What waits for its reader is bounded: a reader that is too
+/// slow loses the connection, not an event, for what it missed is replayed by the next one. A watch on the client's
+/// clock ends a connection that is dead. Ends with the value, too.
 final class EventConnection: Sendable {
     /// What is heard; `ended` comes last, and once.
     let signals: AsyncStream<StreamSignal>

@@ -1,7 +1,7 @@
 /// Server-sent events (WHATWG HTML, "Server-sent events", 9.2.6) from bytes, in whatever pieces they come.
 ///
-/// Lines end with LF, CR or CRLF, a byte order mark at the very beginning is skipped, comments are passed over, and an event
-/// without data is none. A line or an event over the limit makes the stream unusable.
+/// Lines end with LF, CR or CRLF, a byte order mark at the very beginning is skipped, comments are passed over, and an
+/// event without data is none. A line or an event over the limit makes the stream unusable.
 struct ServerSentEventParser: Sendable {
     /// The most bytes of one line, and of one event's data.
     static let limit = 4 << 20

@@ -23,33 +23,31 @@ final class HTTPConnection: Sendable {
 
     /// Sends a request and waits for the whole answer.
     ///
+    /// A transfer that nobody waits for is cancelled here, and not by the waiting task's own cancellation as
+    /// `URLSession.data(for:)` does: in Foundation for Linux (6.3) that waits for the session's queue while it holds the
+    /// task's lock, and the queue may be waiting for that lock to hand over an answer.
+    ///
     /// - Throws: 53000 when nobody answers, or not in time; 499 when the task is cancelled.
     func answer(to request: URLRequest) async throws(StageError) -> HTTPAnswer {
-        let outcome = await withTaskGroup(of: Result<HTTPAnswer, StageError>.self) { group in
-            group.addTask { [session] in await Self.load(request, session) }
-            group.addTask { [clock, deadline] in
-                do {
-                    try await clock.sleep(deadline)
-                    return .failure(.callNotConnected)
-                } catch {
-                    return .failure(.requestCancelled)
-                }
+        let pending = PendingAnswer()
+        let transfer = session.dataTask(with: request) { data, response, error in
+            guard error == nil, let response = response as? HTTPURLResponse else {
+                // No name, no route, nobody listening, no trust in the certificate, a line that breaks.
+                return pending.settle(.failure(.callNotConnected))
             }
-            defer { group.cancelAll() }
-            return await group.next() ?? .failure(.callNotConnected)
+            let answer = HTTPAnswer(status: response.statusCode, retryAfter: response.retryAfter, body: data ?? Data())
+            pending.settle(.success(answer))
         }
+        let timer = Task { [clock, deadline] in
+            // Cancelled when the answer is there before.
+            guard (try? await clock.sleep(deadline)) != nil else { return }
+            pending.settle(.failure(.callNotConnected))
+        }
+        transfer.resume()
+        let outcome = await pending.outcome()
+        timer.cancel()
+        if case .failure = outcome { transfer.cancel() }
         return try outcome.get()
-    }
-
-    private static func load(_ request: URLRequest, _ session: URLSession) async -> Result<HTTPAnswer, StageError> {
-        do {
-            let (data, response) = try await session.data(for: request)
-            guard let response = response as? HTTPURLResponse else { return .failure(.callNotConnected) }
-            return .success(HTTPAnswer(status: response.statusCode, retryAfter: response.retryAfter, body: data))
-        } catch {
-            // No name, no route, nobody listening, no trust in the certificate, a line that breaks: all are 53000.
-            return .failure(Task.isCancelled ? .requestCancelled : .callNotConnected)
-        }
     }
 }
 

@@ -4,7 +4,8 @@ import Stage
 extension CallRoom {
     /// Takes in what happened.
     ///
-    /// Events up to the known revision count for nothing, and a participant is never replaced by an older state of itself.
+    /// Events up to the known revision count for nothing, and a participant is never replaced by an older state of
+    /// itself.
     ///
     /// - Returns: Whether anything changed.
     @discardableResult
