@@ -27,7 +27,7 @@ struct LowerThirdOverlay: Sendable, Hashable {
         var subtitle = TextStyle(size: side * 0.034, weight: .regular, colour: theme.faintPanelText)
         let padding = title.size * 0.6
         let bar = (title.size * 0.14).rounded()
-        let free = room - 2 * padding - bar
+        let free = (room - 2 * padding - bar).rounded(.down)
         let first = title.extent(of: self.title, width: free)
         let second = subtitle.extent(of: self.subtitle ?? "", width: free)
         guard first.lines + second.lines > 0, free > 0 else { return nil }
@@ -42,14 +42,20 @@ struct LowerThirdOverlay: Sendable, Hashable {
             height: Int((2 * edge + heights.first + heights.second).rounded(.up))
         )
         let bounds = drawing.bounds
+        // The accent stands where reading begins.
+        let isMirrored = TextStyle.isRightToLeft(self.title)
         // A panel that is read over any picture is darker than a tag.
         drawing.marks.append(.box(bounds, cornerRadius: 0, theme.panel.with(opacity: 0.8)))
         drawing.marks.append(
-            .box(DrawingBox(x: 0, y: 0, width: bar, height: bounds.height), cornerRadius: 0, theme.accent)
+            .box(
+                DrawingBox(x: isMirrored ? bounds.width - bar : 0, y: 0, width: bar, height: bounds.height),
+                cornerRadius: 0,
+                theme.accent
+            )
         )
         title.placement = .middle
         subtitle.placement = .middle
-        let left = bar + padding
+        let left = isMirrored ? bounds.width - bar - padding - text : bar + padding
         drawing.marks.append(
             .text(self.title, title, DrawingBox(x: left, y: edge, width: text, height: heights.first))
         )

@@ -14,7 +14,7 @@ struct NameTag: Sendable, Hashable {
 
     /// The height of the letters' square, in pixels.
     static func textSize(tileHeight: Int) -> Double {
-        min(max(Double(tileHeight) * 0.046, 13), 48)
+        min(max(Double(tileHeight) * 0.048, 14), 48)
     }
 
     /// Pixels between the tag and the tile's edges, even.
@@ -33,9 +33,9 @@ struct NameTag: Sendable, Hashable {
         let size = Self.textSize(tileHeight: tileHeight)
         let room = Double(tileWidth - 2 * Self.margin(tileHeight: tileHeight))
         let padding = size * 0.6
-        let icon = isMicrophoneOn == nil ? 0 : size * 1.1
+        let icon = isMicrophoneOn == nil ? 0 : size * 1.25
         let style = TextStyle(size: size, weight: .medium, colour: theme.panelText)
-        let free = room - 2 * padding - icon - (icon > 0 ? size * 0.4 : 0)
+        let free = (room - 2 * padding - icon - (icon > 0 ? size * 0.4 : 0)).rounded(.down)
         var text = 0.0
         if let name, free >= size { text = Double(style.extent(of: name, width: free).width) }
         guard text + icon > 0, room >= 2 * padding + icon else { return nil }

@@ -31,7 +31,7 @@ struct PersonCard: Sendable, Hashable {
             )
         } else {
             drawing.marks.append(.disc(disc, Initials.colour(of: name)))
-            let style = TextStyle(size: diameter * 0.4, weight: .semibold, colour: .white, alignment: .centre)
+            let style = TextStyle(size: diameter * 0.4, weight: .bold, colour: .white, alignment: .centre)
             drawing.marks.append(.text(Initials.of(name), style, disc))
         }
         if showsName {

@@ -15,7 +15,7 @@ struct SlateCard: Sendable, Hashable {
     func drawing(with images: OverlayImages = OverlayImages()) throws(CodecError) -> Drawing {
         var drawing = Drawing(width: width, height: height)
         let picture = try images[image]?.covering(width: width, height: height)
-        var colour = theme.text
+        var (colour, accent) = (theme.text, theme.accent)
         drawing.marks.append(.box(drawing.bounds, cornerRadius: 0, theme.background))
         if let picture {
             drawing.marks.append(.image(picture, x: 0, y: 0, cornerRadius: 0, opacity: 1))
@@ -24,7 +24,7 @@ struct SlateCard: Sendable, Hashable {
         if picture != nil {
             // Words can be read on any image once it is darker.
             drawing.marks.append(.box(drawing.bounds, cornerRadius: 0, .black.with(opacity: 0.55)))
-            colour = .white
+            (colour, accent) = (.white, OverlayTheme.dark.accent)
         }
         let box = drawing.bounds.inset(by: Double(min(width, height)) * 0.08)
         let (style, extent) = fitting(text, colour, in: box)
@@ -34,7 +34,7 @@ struct SlateCard: Sendable, Hashable {
         if below + bar < drawing.bounds.height {
             let length = Double(min(width, height)) * 0.12
             let line = DrawingBox(x: (Double(width) - length) / 2, y: below, width: length, height: bar)
-            drawing.marks.append(.box(line, cornerRadius: bar / 2, theme.accent))
+            drawing.marks.append(.box(line, cornerRadius: bar / 2, accent))
         }
         return drawing
     }
@@ -42,7 +42,7 @@ struct SlateCard: Sendable, Hashable {
     /// The largest letters in which all of the text is seen.
     private func fitting(_ text: String, _ colour: RGBAColour, in box: DrawingBox) -> (TextStyle, TextExtent) {
         let side = Double(min(width, height))
-        var style = TextStyle(size: 0, weight: .semibold, colour: colour, alignment: .centre)
+        var style = TextStyle(size: 0, weight: .bold, colour: colour, alignment: .centre)
         var extent = style.extent(of: "")
         for (share, lines) in [(0.11, 2), (0.085, 3), (0.06, 5), (0.045, 9), (0.032, 16)] {
             style.size = side * share

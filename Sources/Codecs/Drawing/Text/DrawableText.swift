@@ -5,13 +5,14 @@ enum DrawableText {
 
     /// `text` without control characters, its white space in one line as single spaces, cut to `longest`.
     ///
-    /// - Parameter keepsLines: Line feeds stay.
+    /// - Parameter keepsLines: Line feeds stay, as breaks within one paragraph: pango limits the lines of each paragraph,
+    ///   not those of all.
     static func cleaned(_ text: String, keepsLines: Bool) -> String {
         var result = String.UnicodeScalarView()
         var isAfterSpace = true
         for scalar in text.unicodeScalars.prefix(longest) {
             if keepsLines, scalar == "\n" {
-                result.append(scalar)
+                result.append("\u{2028}")
                 isAfterSpace = true
                 continue
             }

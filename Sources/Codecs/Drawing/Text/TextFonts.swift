@@ -2,21 +2,18 @@ import CPango
 
 /// The fonts that text is drawn with.
 enum TextFonts {
-    /// In order of preference; fontconfig adds whatever else on the machine has a character that none of these has.
+    /// In order of preference; fontconfig adds whatever else on the machine has a character that none of these has, and
+    /// what no font has is drawn as a box.
     private static let families = """
-        Noto Sans,Noto Sans Arabic,Noto Sans Hebrew,Noto Sans Devanagari,Noto Sans CJK SC,WenQuanYi Micro Hei,sans-serif
+        Noto Sans,Noto Sans Arabic,Noto Sans Hebrew,Noto Sans Devanagari,Noto Sans CJK SC,WenQuanYi Micro Hei,\
+        DejaVu Sans,sans-serif
         """
 
-    /// The calling thread's fonts; nil when the machine has none at all, which pango does not survive.
+    /// The calling thread's fonts, for the caller to release.
     ///
     /// Pango keeps one font map for each thread and frees it with the thread, so that no two threads share its state.
     static func context() -> OpaquePointer? {
         guard let map = pango_cairo_font_map_get_default() else { return nil }
-        var families: UnsafeMutablePointer<UnsafeMutablePointer<PangoFontFamily>?>?
-        var count: Int32 = 0
-        pango_font_map_list_families(map, &families, &count)
-        g_free(families)
-        guard count > 0 else { return nil }
         return pango_font_map_create_context(map)
     }
 

@@ -10,7 +10,7 @@ struct TextLayout: ~Copyable {
     private static let widest = 1_000_000.0
 
     /// - Parameter width: Where lines are wrapped or cut, in pixels; infinite for never.
-    /// - Returns: nil for text without a visible character, and on a machine without fonts.
+    /// - Returns: nil for text without a visible character.
     init?(_ text: String, style: TextStyle, width: Double) {
         let text = DrawableText.cleaned(text, keepsLines: style.maximumLines > 1)
         guard !text.isEmpty, width > 0, let context = TextFonts.context() else { return nil }
