@@ -28,10 +28,7 @@ final class ProgramCore {
     private var revision = 0
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
-    private var limiter = Limiter()
-    private let sum = StereoBuffer(capacity: ProgramTime.quantum)
-    private let scratch = StereoBuffer(capacity: ProgramTime.quantum)
-    private var isFirstQuantum = true
+    private let sound: ProgramSound
     private var unsignalledQuanta = 0
     private var hasComposed = false
     private var statistics = MixerStatistics()
@@ -43,12 +40,15 @@ final class ProgramCore {
         anchor: ProgramAnchor,
         ring: CanvasRing,
         output: any ProgramOutput,
-        signals: HostSignals? = nil
+        signals: HostSignals? = nil,
+        returns: (any ReturnOutput)? = nil,
+        music: SlateMusic = SlateMusic(AssetShelf())
     ) {
         self.configuration = configuration
         self.ring = ring
         self.output = output
         self.signals = signals
+        sound = ProgramSound(output: output, returns: returns, music: music)
         interval = 1000 / configuration.frameRate.perSecond
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
         compositor = Compositor(ring: ring)
@@ -73,14 +73,15 @@ final class ProgramCore {
             }
         }
         self.scene = scene
-        for (id, host) in hosts { host.gain.target = scene.audible.contains(id) ? 1 : 0 }
+        sound.apply(scene)
+        for host in hosts.values { sound.place(host) }
     }
 
     /// Takes a host in; one of the same id leaves.
     func add(_ input: HostInput) {
         remove(input.id)
         let host = ProgramHost(input)
-        host.gain.target = scene.audible.contains(input.id) ? 1 : 0
+        sound.place(host)
         hosts[input.id] = host
     }
 
@@ -88,7 +89,7 @@ final class ProgramCore {
     func remove(_ id: String) {
         guard let host = hosts.removeValue(forKey: id) else { return }
         host.isLeaving = true
-        host.gain.target = 0
+        sound.place(host)
         leaving.append(host)
     }
 
@@ -132,27 +133,9 @@ final class ProgramCore {
     }
 
     private func mix(from first: Int64) {
-        let quantum = ProgramTime.quantum
-        let time = ProgramTime.fractionalMilliseconds(ofSample: first)
         let now = ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead)
-        sum.clear(quantum)
-        for host in hosts.values {
-            host.addSound(to: sum, scratch: scratch, time: time, now: now)
-        }
-        if !leaving.isEmpty {
-            for host in leaving { host.addSound(to: sum, scratch: scratch, time: time, now: now) }
-            leaving.removeAll { $0.hasGone }
-        }
-        limiter.process(sum.left, sum.right, count: quantum)
-        // What comes out of the limiter went in one look-ahead before; at the very beginning that is nothing.
-        let skipped = isFirstQuantum ? Limiter.lookAhead : 0
-        isFirstQuantum = false
-        output.takeSound(
-            left: sum.left + skipped,
-            right: sum.right + skipped,
-            count: quantum - skipped,
-            firstSample: first - Int64(Limiter.lookAhead - skipped)
-        )
+        sound.mix(hosts, leaving: leaving, from: first, now: now)
+        if !leaving.isEmpty { leaving.removeAll { $0.hasGone } }
         publishSignals(at: now)
     }
 

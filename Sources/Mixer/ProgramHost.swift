@@ -9,63 +9,26 @@ final class ProgramHost {
     static let hold = 2000.0
 
     let input: HostInput
-    /// Nil when no stretcher could be had; then the host is seen and not heard.
-    private var reader: SoundReader?
+    var sound = HostSound()
     private var selector = PictureSelector()
     private var current: Picture?
     private var serial: Int64 = 0
     private var lastPictureAt = 0.0
     private var offset: Double?
     private var rate = 0.0
-    private var soundErrors: Int64 = 0
-    var gain = GainRamp()
-    var meter = SignalMeter()
     var isLeaving = false
 
     init(_ input: HostInput) {
         self.input = input
-        do {
-            reader = try SoundReader()
-        } catch {
-            reader = nil
-            soundErrors = 1
-        }
     }
 
     /// It has left and is no longer heard.
-    var hasGone: Bool { isLeaving && gain.isSilent }
+    var hasGone: Bool { isLeaving && sound.isSilent }
 
-    /// Adds the host's next quantum of sound, which begins at program time `time` (ms), to `sum`; `now` is when.
-    func addSound(
-        to sum: borrowing StereoBuffer,
-        scratch: borrowing StereoBuffer,
-        time: Double,
-        now: Double
-    ) {
+    /// Takes the host's next quantum of sound, which begins at program time `time` (ms); `now` is when.
+    func takeSound(time: Double, now: Double, isLevelling: Bool) {
         (offset, rate) = input.advance(to: now)
-        let (offset, rate) = (offset, rate)
-        let wasRead = input.media.withLock { media in
-            guard reader != nil else { return false }
-            do {
-                try reader?.read(
-                    from: &media.sound,
-                    offset: offset,
-                    rate: rate,
-                    time: time,
-                    left: scratch.left,
-                    right: scratch.right
-                )
-                return true
-            } catch {
-                return false
-            }
-        }
-        guard wasRead else {
-            soundErrors += 1
-            return
-        }
-        meter.add(scratch.left, scratch.right, count: ProgramTime.quantum)
-        gain.add(scratch.left, scratch.right, to: sum.left, sum.right, count: ProgramTime.quantum)
+        sound.read(from: input, offset: offset, rate: rate, time: time, isLevelling: isLevelling)
     }
 
     /// How loud it was since the last call, and what of it is decoded at `now` (milliseconds).
@@ -73,7 +36,7 @@ final class ProgramHost {
         let (pictures, soundEnd) = input.media.withLock { media in
             (media.pictureCount, media.sound.headTime.map { $0 + Double(media.sound.count) / 48 })
         }
-        return meter.read(id: input.id, pictures: pictures, soundEnd: soundEnd, now: now)
+        return sound.signal(id: input.id, pictures: pictures, soundEnd: soundEnd, now: now)
     }
 
     /// What the host's tile shows at program time `time` (ms) for a picture of `interval` ms.
@@ -97,9 +60,9 @@ final class ProgramHost {
         var host = input.statistics(at: now)
         host.picturesDropped += selector.dropped
         host.picturesRepeated = selector.repeated
-        host.soundGaps = reader?.gaps ?? 0
-        host.soundSkips = reader?.skips ?? 0
-        host.decodeErrors += soundErrors
+        host.soundGaps = sound.gaps
+        host.soundSkips = sound.skips
+        host.decodeErrors += sound.errors
         return host
     }
 }

@@ -32,6 +32,7 @@ public final class ProgramMixer: Sendable {
         var statistics = MixerStatistics()
         var programSeconds = 0.0
         var encoderSeconds = 0.0
+        var returnSeconds = 0.0
     }
 
     private let configuration: ProgramConfiguration
@@ -42,6 +43,8 @@ public final class ProgramMixer: Sendable {
     private let control = Mutex(Control())
     private let report = Mutex(Report())
     private let hostSignals = HostSignals()
+    private let returns: ReturnEncoders
+    private let music: SlateMusic
     private let assets = AssetShelf()
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
@@ -50,6 +53,9 @@ public final class ProgramMixer: Sendable {
     ///   - firstSample: Where the 48 kHz counter begins that all timestamps come from: timestamp zero for 0. Another
     ///     mixer takes a program over by beginning after the last one's end.
     ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons.
+    ///   - returnSink: Takes the feeds of those hosts whom the scene names in `SoundScene.returns`, each packet with the
+    ///     host it is for: the program's pictures with the sound of everybody else, from a key picture on; called on a
+    ///     thread of its own.
     ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
     ///     encoder's thread, and should return soon.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -57,17 +63,24 @@ public final class ProgramMixer: Sendable {
         configuration: ProgramConfiguration,
         firstSample: Int64 = 0,
         encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        returnSink: @escaping @Sendable (_ host: String, MediaPacket) -> Void = { _, _ in },
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
+        music = SlateMusic(assets)
+        let returns = ReturnEncoders(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
+        self.returns = returns
         ring = try CanvasRing(width: configuration.width, height: configuration.height)
         encoder = try ProgramEncoder(
             configuration,
             encoderOptions: encoderOptions,
             firstSample: firstSample,
             ring: ring,
-            sink: sink
+            sink: { packet in
+                sink(packet)
+                returns.takeProgram(packet)
+            }
         )
     }
 
@@ -81,6 +94,8 @@ public final class ProgramMixer: Sendable {
             control.threads = [
                 WorkerThread(name: "program") { self.runProgram() },
                 WorkerThread(name: "encoder") { self.runEncoder() },
+                WorkerThread(name: "returns") { self.runReturns() },
+                WorkerThread(name: "music") { self.music.run() },
             ]
             for (id, input) in control.hosts { control.decoders[id] = DecodeThread(input) }
         }
@@ -101,11 +116,14 @@ public final class ProgramMixer: Sendable {
         for decoder in decoders { decoder.stop() }
         threads.first?.join()
         queue.close()
+        returns.close()
+        music.close()
         for thread in threads.dropFirst() { thread.join() }
     }
 
     /// Changes what is shown and heard, from the next picture on; any thread.
     public func apply(_ scene: Scene) {
+        returns.follow(scene.sound.returns)
         control.withLock { $0.scene = scene }
     }
 
@@ -164,7 +182,7 @@ public final class ProgramMixer: Sendable {
         result.processor.rest = past.rest + report.programSeconds - program.compose - program.sound
         result.processor.rest += report.encoderSeconds - encoding.encodeSeconds - encoding.soundSeconds
         result.processor.encode = encoding.encodeSeconds
-        result.processor.sound += past.sound + encoding.soundSeconds
+        result.processor.sound += past.sound + encoding.soundSeconds + report.returnSeconds
         for used in inputs.map(\.processor) {
             result.processor.decode += used.decode
             result.processor.sound += used.sound
@@ -190,8 +208,22 @@ public final class ProgramMixer: Sendable {
         }
     }
 
+    private func runReturns() {
+        returns.run { seconds in
+            self.report.withLock { $0.returnSeconds = seconds }
+        }
+    }
+
     private func runProgram() {
-        let core = ProgramCore(configuration, anchor: anchor, ring: ring, output: queue, signals: hostSignals)
+        let core = ProgramCore(
+            configuration,
+            anchor: anchor,
+            ring: ring,
+            output: queue,
+            signals: hostSignals,
+            returns: returns,
+            music: music
+        )
         var reportAt = MonotonicTime.now()
         while !takeChanges(core) {
             let now = MonotonicTime.now()

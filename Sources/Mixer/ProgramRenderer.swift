@@ -15,6 +15,7 @@ public final class ProgramRenderer {
     private let encoder: ProgramEncoder?
     private let core: ProgramCore
     private let ring: CanvasRing
+    private let music: SlateMusic
     private let assets = AssetShelf()
     private var inputs: [String: HostInput] = [:]
     private var decoders: [String: InlineDecoder] = [:]
@@ -50,7 +51,8 @@ public final class ProgramRenderer {
             sink: sink
         )
         self.encoder = encoder
-        core = ProgramCore(configuration, anchor: anchor, ring: ring, output: encoder)
+        music = SlateMusic(assets)
+        core = ProgramCore(configuration, anchor: anchor, ring: ring, output: encoder, music: music)
         now = start
     }
 
@@ -60,13 +62,22 @@ public final class ProgramRenderer {
         start: MonotonicTime = MonotonicTime(nanoseconds: 0),
         firstSample: Int64 = 0,
         ring: CanvasRing,
-        output: any ProgramOutput
+        output: any ProgramOutput,
+        returns: (any ReturnOutput)? = nil
     ) {
         self.configuration = configuration
         anchor = ProgramAnchor(start: start, firstSample: firstSample)
         self.ring = ring
         encoder = nil
-        core = ProgramCore(configuration, anchor: anchor, ring: ring, output: output)
+        music = SlateMusic(assets)
+        core = ProgramCore(
+            configuration,
+            anchor: anchor,
+            ring: ring,
+            output: output,
+            returns: returns,
+            music: music
+        )
         now = start
     }
 
@@ -137,6 +148,7 @@ public final class ProgramRenderer {
     var newestCanvas: Canvas { ring.canvases[core.newestCanvas] }
 
     private func decode() {
+        music.fill()
         let time = anchor.milliseconds(at: now)
         for (id, input) in inputs {
             guard let inline = decoders[id] else { continue }

@@ -20,17 +20,10 @@ public struct AudioDecoder: ~Copyable, Sendable {
     private var packet: PacketOwner
     private let frame: FrameOwner
     private var resampler: Resampler?
-    private var source = SourceFormat()
+    /// What the resampler was made for.
+    private var source = SoundFormat()
     /// Where the next output sample belongs if nothing is missing, in milliseconds.
     private var expected: Double?
-
-    /// What the resampler was made for.
-    private struct SourceFormat: Equatable {
-        var rate: Int32 = 0
-        var format: Int32 = -1
-        var channels: Int32 = 0
-        var mask: UInt64 = 0
-    }
 
     /// Opens a decoder.
     ///
@@ -88,31 +81,11 @@ public struct AudioDecoder: ~Copyable, Sendable {
     }
 
     private mutating func adaptResampler(_ body: (AudioBlock) -> Void) throws(CodecError) {
-        let frame = frame.pointer
-        let layout = frame.pointee.ch_layout
-        let isNative = layout.order == AV_CHANNEL_ORDER_NATIVE
-        let present = SourceFormat(
-            rate: frame.pointee.sample_rate,
-            format: frame.pointee.format,
-            channels: layout.nb_channels,
-            mask: isNative ? layout.u.mask : 0
-        )
+        let present = SoundFormat(of: frame.pointer)
         guard present != source else { return }
-        guard (4_000...192_000).contains(present.rate), (1...64).contains(present.channels) else {
-            throw CodecError(.badData, "sound of \(present.rate) Hz and \(present.channels) channels")
-        }
+        let fresh = try present.makeResampler(for: frame.pointer)
         if let rest = try drain() { body(rest) }
-        source = SourceFormat()
-        if !isNative {
-            // A channel count without meanings: take them as the usual ones.
-            av_channel_layout_uninit(&frame.pointee.ch_layout)
-            av_channel_layout_default(&frame.pointee.ch_layout, present.channels)
-        }
-        resampler = try Resampler(
-            layout: &frame.pointee.ch_layout,
-            format: AVSampleFormat(present.format),
-            rate: present.rate
-        )
+        resampler = consume fresh
         source = present
     }
 

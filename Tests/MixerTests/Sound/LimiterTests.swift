@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Mixer
@@ -84,5 +85,48 @@ import Testing
         #expect(output.allSatisfy { $0.isFinite })
         #expect(output[1240] == 0)
         #expect(Array(output[2000...]) == Array(clean[2000...]))
+    }
+
+    /// Signals that rise between their samples, each in its own way.
+    enum Rise: CaseIterable {
+        case quarterRate, high, between, square, clippedNoise, beats
+
+        func samples(_ count: Int) -> [Float] {
+            var generator = SplitMix(seed: 7)
+            return (0..<count).map { index in
+                let time = Double(index) / 48_000
+                switch self {
+                case .quarterRate: return Float(1.4 * sin(2 * .pi * 12_000 * time + .pi / 4))
+                case .high: return Float(1.3 * sin(2 * .pi * 15_000 * time + 0.3))
+                case .between: return Float(1.1 * sin(2 * .pi * 7_990 * time + 1))
+                case .square: return index / 37 % 2 == 0 ? 0.95 : -0.95
+                case .clippedNoise: return min(max(3 * Float.random(in: -1...1, using: &generator), -0.9), 0.9)
+                case .beats: return Float(0.7 * sin(2 * .pi * 11_900 * time) + 0.7 * sin(2 * .pi * 12_100 * time))
+                }
+            }
+        }
+    }
+
+    @Test("Between its samples, too, the sound stays at -1 dBTP, as ffmpeg measures it", arguments: Rise.allCases)
+    func truePeak(rise: Rise) throws {
+        let input = rise.samples(96_000)
+        let before = try LoudnessOracle(left: input, right: input.map { -$0 }).truePeak
+        let output = run(input)
+        let after = try LoudnessOracle(left: output, right: output.map { -$0 }).truePeak
+        #expect(before > -0.9)
+        // Half a tenth is what ffmpeg rounds to.
+        #expect(after <= -0.95, "\(rise): from \(before) to \(after) dBTP")
+        // It is a limiter and not a fader: what is left is not far below.
+        #expect(after > -2.5, "\(rise): from \(before) to \(after) dBTP")
+    }
+
+    @Test("A sample peak under the ceiling is limited when the true peak is not")
+    func betweenSamples() {
+        // All samples of the tone lie at 0.71 of its amplitude of 1.2.
+        let input = (0..<9600).map { Float(1.2 * sin(.pi / 2 * Double($0) + .pi / 4)) }
+        #expect((input.map(abs).max() ?? 0) < Limiter.ceiling)
+        let output = run(input)
+        let amplitude = TestTone.amplitude(of: 12_000, in: output[4800..<9600])
+        #expect(amplitude < 0.893 && amplitude > 0.86)
     }
 }

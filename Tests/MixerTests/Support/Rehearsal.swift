@@ -17,6 +17,7 @@ final class Rehearsal {
 
     let renderer: ProgramRenderer
     let output: RecordingOutput
+    let returns = RecordingReturns()
     private var arrivals: [Arrival] = []
     private(set) var now = 0.0
 
@@ -31,7 +32,8 @@ final class Rehearsal {
                 jitterTarget: jitterTarget
             ),
             ring: ring,
-            output: output
+            output: output,
+            returns: returns
         )
     }
 
@@ -55,7 +57,8 @@ final class Rehearsal {
                 isMicOn: true
             )
         }
-        return Scene(tiles: tiles, audible: Set(hosts))
+        // Levels are asserted: what levelling does to them is for the tests of levelling.
+        return Scene(tiles: tiles, audible: Set(hosts), sound: SoundScene(isLevelling: false))
     }
 
     static func middle(of tile: TileRectangle) -> PixelRectangle {

@@ -1,18 +1,23 @@
-/// A stereo peak limiter that sees 5 ms ahead.
+/// A stereo true-peak limiter that sees 5 ms ahead.
 ///
-/// Out comes what went in 240 samples before, never above the ceiling of -1 dBFS: the gain a sample needs is held as a
-/// minimum over the look-ahead, released with 80 ms, and then averaged over the look-ahead, so it has arrived smoothly
-/// where the peak is. Not-a-number becomes silence. As long as nothing is loud it only delays.
+/// Out comes what went in 240 samples before, never above the ceiling of -1 dBTP, also between the samples: the gain a
+/// peak needs is held as a minimum over the look-ahead, released with 80 ms, and then averaged, so it has arrived
+/// smoothly where the peak is. A hard clamp stands behind it all. Not-a-number becomes silence. As long as nothing is
+/// loud it only delays.
 struct Limiter: ~Copyable, Sendable {
     /// Samples of delay.
     static let lookAhead = 240
     /// -1 dBFS.
     static let ceiling: Float = 0.891_250_94
-    private static let window = lookAhead + 1
+    /// How long a gain is held, in samples.
+    private static let hold = lookAhead + 1
+    /// Gains averaged: so many that the average is down for each of the samples that an estimate concerns.
+    private static let window = hold - TruePeak.taps + 1
     private static let release: Float = 1 / (0.08 * 48_000)
     private static let ringSize = 256
     private static let inverseWindow = 1 / Double(window)
 
+    private var truePeak = TruePeak()
     /// The last `lookAhead` samples in front of the present quantum.
     private let delay = StereoBuffer(capacity: lookAhead + ProgramTime.quantum)
     /// Gains of the last `window` samples, circular.
@@ -36,33 +41,33 @@ struct Limiter: ~Copyable, Sendable {
 
     /// Limits `count` samples (at most a quantum) in place.
     mutating func process(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, count: Int) {
-        let loudest = Self.clean(left, right, count: count)
-        delay(left, right, count: count, limiting: loudest > Self.ceiling || idle < Self.window)
+        Self.clean(left, right, count: count)
+        let highest = truePeak.measure(left, right, count: count, above: Self.ceiling)
+        delay(left, right, count: count, limiting: highest > Self.ceiling || idle < Self.window)
     }
 
-    /// Replaces what is not a number by silence and returns the peak.
+    /// Replaces what is not a number by silence.
     private static func clean(
         _ left: UnsafeMutablePointer<Float>,
         _ right: UnsafeMutablePointer<Float>,
         count: Int
-    ) -> Float {
-        var peak: Float = 0
-        var isFinite = true
-        for index in 0..<count {
-            let (loudLeft, loudRight) = (abs(left[index]), abs(right[index]))
+    ) {
+        let width = 8
+        let limit = SIMD8<Float>(repeating: 1e6)
+        var isFine = SIMDMask<SIMD8<Int32>>(repeating: true)
+        var index = 0
+        while index + width <= count {
+            let one = UnsafeRawPointer(left + index).loadUnaligned(as: SIMD8<Float>.self)
+            let other = UnsafeRawPointer(right + index).loadUnaligned(as: SIMD8<Float>.self)
             // A comparison with NaN is false either way.
-            isFinite = isFinite && loudLeft < 1e6 && loudRight < 1e6
-            peak = loudLeft > peak ? loudLeft : peak
-            peak = loudRight > peak ? loudRight : peak
+            isFine = isFine .& (one .< limit) .& (one .> -limit) .& (other .< limit) .& (other .> -limit)
+            index += width
         }
-        guard !isFinite else { return peak }
-        peak = 0
+        guard !all(isFine) || index < count else { return }
         for index in 0..<count {
             if !(abs(left[index]) < 1e6) { left[index] = 0 }
             if !(abs(right[index]) < 1e6) { right[index] = 0 }
-            peak = max(peak, abs(left[index]), abs(right[index]))
         }
-        return peak
     }
 
     private mutating func delay(
@@ -76,8 +81,9 @@ struct Limiter: ~Copyable, Sendable {
         (delay.right + ahead).update(from: right, count: count)
         leastGain = 1
         if limiting {
+            let peaks = truePeak.peaks
             for index in 0..<count {
-                let peak = max(abs(left[index]), abs(right[index]))
+                let peak = peaks[index]
                 let gain = nextGain(needed: peak > Self.ceiling ? Self.ceiling / peak : 1)
                 leastGain = min(leastGain, gain)
                 left[index] = Self.clamp(delay.left[index] * gain)
@@ -104,7 +110,7 @@ struct Limiter: ~Copyable, Sendable {
         candidates.left[slot] = needed
         positions.values[slot] = position
         candidateCount += 1
-        while positions.values[candidateHead] <= position - Int64(Self.window) {
+        while positions.values[candidateHead] <= position - Int64(Self.hold) {
             candidateHead = (candidateHead + 1) & mask
             candidateCount -= 1
         }

@@ -1,0 +1,107 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Measures loudness as ITU-R BS.1770-4 and EBU Tech 3341 define it: momentary, short-term, and gated over a memory.
+///
+/// Steps are of 100 ms. The gated loudness is that of the last blocks of 400 ms which were above the gate, those left
+/// out that are more than 10 LU below the mean of the others: what somebody speaks like while speaking.
+struct LoudnessMeter: Sendable {
+    /// Samples of a step.
+    private static let step = 4800
+    private static let stepsOfBlock = 4
+    private static let stepsOfShortTerm = 30
+
+    /// The loudness of no sound at all, in LUFS.
+    static let silence = -127.0
+
+    private let gate: Double
+    private let memory: Int
+    private var weighting = KWeighting()
+    private var energy = 0.0
+    private var count = 0
+    /// Mean squares of the last steps, circular.
+    private var steps: [Double] = []
+    private var stepIndex = 0
+    /// Mean squares of the last blocks above the gate, circular.
+    private var blocks: [Double] = []
+    private var blockIndex = 0
+    /// Steps measured so far.
+    private(set) var measured = 0
+
+    /// - Parameters:
+    ///   - memory: Blocks that the gated loudness is taken of; one comes each 100 ms.
+    ///   - gate: Blocks below this many LUFS do not count.
+    init(memory: Int, gate: Double = -70) {
+        self.memory = max(memory, 1)
+        self.gate = gate
+        steps.reserveCapacity(Self.stepsOfShortTerm)
+    }
+
+    /// Takes in the next `count` samples.
+    mutating func add(_ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, count: Int) {
+        var done = 0
+        while done < count {
+            let part = min(count - done, Self.step - self.count)
+            energy += weighting.energy(left + done, right + done, count: part)
+            self.count += part
+            done += part
+            if self.count == Self.step { finishStep() }
+        }
+    }
+
+    private mutating func finishStep() {
+        Self.store(energy / Double(Self.step), in: &steps, at: &stepIndex, capacity: Self.stepsOfShortTerm)
+        energy = 0
+        count = 0
+        measured += 1
+        guard measured >= Self.stepsOfBlock else { return }
+        let block = mean(of: Self.stepsOfBlock)
+        if Self.loudness(block) >= gate {
+            Self.store(block, in: &blocks, at: &blockIndex, capacity: memory)
+        }
+    }
+
+    private static func store(_ value: Double, in ring: inout [Double], at index: inout Int, capacity: Int) {
+        if ring.count < capacity { ring.append(value) } else { ring[index] = value }
+        index = (index + 1) % capacity
+    }
+
+    /// LUFS of the last 400 ms; `silence` until there are so many.
+    var momentary: Double {
+        measured >= Self.stepsOfBlock ? Self.loudness(mean(of: Self.stepsOfBlock)) : Self.silence
+    }
+
+    /// LUFS of the last three seconds; `silence` until there are so many.
+    var shortTerm: Double {
+        measured >= Self.stepsOfShortTerm ? Self.loudness(mean(of: Self.stepsOfShortTerm)) : Self.silence
+    }
+
+    /// LUFS of the blocks remembered, gated; nil before the first above the gate.
+    var gated: Double? {
+        guard !blocks.isEmpty else { return nil }
+        let all = blocks.reduce(0, +) / Double(blocks.count)
+        let least = all / 10  // 10 LU as a ratio of energies.
+        var (sum, count) = (0.0, 0)
+        for block in blocks where block >= least {
+            sum += block
+            count += 1
+        }
+        return Self.loudness(sum / Double(max(count, 1)))
+    }
+
+    private func mean(of count: Int) -> Double {
+        var sum = 0.0
+        for back in 1...count {
+            sum += steps[(stepIndex - back + Self.stepsOfShortTerm) % Self.stepsOfShortTerm]
+        }
+        return sum / Double(count)
+    }
+
+    private static func loudness(_ meanSquare: Double) -> Double {
+        guard meanSquare > 0 else { return silence }
+        return max(-0.691 + 10 * log10(meanSquare), silence)
+    }
+}

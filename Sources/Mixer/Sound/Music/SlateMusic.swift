@@ -1,0 +1,153 @@
+import Codecs
+import Dispatch
+import NIOCore
+import Synchronization
+
+/// The music of slates: decodes the file that is played a little ahead, over and over.
+///
+/// Decoding happens in `fill`, on a thread of its own or wherever time is moved by hand; the program's thread only takes
+/// what is there. No more than two seconds are decoded at any time.
+final class SlateMusic: Sendable {
+    /// The largest file taken, in bytes.
+    static let mostBytes = 20 << 20
+    /// What of a file is played at most, in samples: half an hour.
+    static let longest: Int64 = 30 * 60 * 48_000
+    /// Samples decoded ahead.
+    private static let ahead = 2 * 48_000
+    /// A file with less sound than this, a tenth of a second, is not gone through over and over.
+    fileprivate static let shortest: Int64 = 4800
+
+    fileprivate struct State: ~Copyable {
+        var asset: String?
+        /// Counts what was asked to be played, so that late sound of the one before is known.
+        var turn = 0
+        var ring = SampleRing(capacity: 1 << 17)
+        var isClosed = false
+    }
+
+    /// What `fill` has open.
+    fileprivate struct Player: ~Copyable {
+        var turn = 0
+        /// The version of the file that was opened, or could not be; 0 for none.
+        var version = 0
+        var decoder: SoundFileDecoder?
+        var played: Int64 = 0
+    }
+
+    private let assets: AssetShelf
+    private let state = Mutex(State())
+    private let player = Mutex(Player())
+    private let wake = DispatchSemaphore(value: 0)
+
+    /// - Parameter assets: Where the files are; one that is not there is silence until it comes.
+    init(_ assets: AssetShelf) {
+        self.assets = assets
+    }
+
+    /// Begins an asset from its start; nil ends.
+    func play(_ asset: String?) {
+        state.withLock { $0.begin(asset) }
+        wake.signal()
+    }
+
+    /// A quantum at least is decoded.
+    var isReady: Bool { state.withLock { $0.ring.count >= ProgramTime.quantum } }
+
+    /// Takes up to `count` samples; returns how many.
+    func read(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, count: Int) -> Int {
+        state.withLock { $0.ring.read(left, right, count: count) }
+    }
+
+    /// Decodes ahead, until enough lies ready.
+    func fill() {
+        player.withLock { player in
+            while let missing = prepare(&player), missing > 0, player.decode(into: self) {}
+        }
+    }
+
+    /// Opens what is to be played, if that has changed; returns how many samples are missing, nil for nothing to do.
+    private func prepare(_ player: inout Player) -> Int? {
+        let (turn, name) = state.withLock { ($0.turn, $0.asset) }
+        let file = name.flatMap { assets.asset($0) }
+        if player.turn != turn || player.version != file?.version ?? 0 {
+            // Another file in the place of the one that plays begins at once.
+            let isReplaced = player.turn == turn && player.decoder != nil
+            if isReplaced { state.withLock { $0.ring.skip($0.ring.count) } }
+            player.open(file, turn: turn)
+        }
+        guard player.decoder != nil else { return nil }
+        return Self.ahead - state.withLock { $0.ring.count }
+    }
+
+    fileprivate func append(_ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, count: Int, turn: Int) {
+        state.withLock { state in
+            if state.turn == turn { state.ring.append(left, right, count: count) }
+        }
+    }
+
+    /// Decodes until closed, each time there is something to do.
+    func run() {
+        while true {
+            let (isPlaying, isClosed) = state.withLock { ($0.asset != nil, $0.isClosed) }
+            if isClosed { return }
+            fill()
+            if isPlaying { _ = wake.wait(timeout: .now() + .milliseconds(250)) } else { wake.wait() }
+        }
+    }
+
+    /// Lets `run` return.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        wake.signal()
+    }
+}
+
+extension SlateMusic.State {
+    fileprivate mutating func begin(_ asset: String?) {
+        self.asset = asset
+        turn += 1
+        ring.skip(ring.count)
+    }
+}
+
+extension SlateMusic.Player {
+    fileprivate mutating func open(_ file: AssetShelf.Asset?, turn: Int) {
+        self.turn = turn
+        version = file?.version ?? 0
+        decoder = nil
+        played = 0
+        guard let file, file.bytes.readableBytes <= SlateMusic.mostBytes else { return }
+        do {
+            decoder = try SoundFileDecoder(file.bytes)
+        } catch {
+            // Not a file that can be played: the slate is silent.
+            decoder = nil
+        }
+    }
+
+    /// Decodes the next piece, from the beginning again after the end; false when nothing more can come.
+    fileprivate mutating func decode(into music: SlateMusic) -> Bool {
+        let turn = turn
+        var count = 0
+        do {
+            let goesOn = try decoder?.decode { left, right in
+                guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return }
+                music.append(leftStart, rightStart, count: left.count, turn: turn)
+                count += left.count
+            }
+            played += Int64(count)
+            if goesOn != true || played >= SlateMusic.longest {
+                guard played >= SlateMusic.shortest else {
+                    decoder = nil
+                    return false
+                }
+                played = 0
+                try decoder?.rewind()
+            }
+            return true
+        } catch {
+            decoder = nil
+            return false
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Codecs
+
+/// The sound of the program: everybody's, each with a gain of its own, ducked, added and limited; and for each host who
+/// wants it the same without that host.
+///
+/// Gains move along smooth curves over a quantum, whatever moves them: a fader, a microphone that is switched, the
+/// levelling, another host's speech. Owned by the program's thread.
+final class ProgramSound {
+    private let output: any ProgramOutput
+    private let returnOutput: (any ReturnOutput)?
+    private var music: MusicBed
+    private var scene = SoundScene()
+    private var audible: Set<String> = []
+    private var ducker = Ducker()
+    private var limiter = Limiter()
+    private let sum = StereoBuffer(capacity: ProgramTime.quantum)
+    private var returns: [String: ReturnMix] = [:]
+    private var isFirstQuantum = true
+
+    init(output: any ProgramOutput, returns: (any ReturnOutput)?, music: SlateMusic) {
+        self.output = output
+        returnOutput = returns
+        self.music = MusicBed(music)
+    }
+
+    /// Puts `scene` into force for the next quantum.
+    func apply(_ scene: Scene) {
+        self.scene = scene.sound
+        audible = scene.audible
+        music.asset = scene.slate?.music
+        returns = returns.filter { scene.sound.returns.contains($0.key) }
+        for host in scene.sound.returns where returns[host] == nil { returns[host] = ReturnMix() }
+    }
+
+    /// Gives `host` the place in the mix that the scene has for it; one that leaves has none.
+    func place(_ host: ProgramHost) {
+        let id = host.input.id
+        host.sound.isAudible = !host.isLeaving && audible.contains(id)
+        host.sound.fader = min(max(scene.gains[id] ?? 0, -60), 12)
+    }
+
+    /// Mixes the quantum that begins at sample `first`, and hands it to the output.
+    ///
+    /// - Parameters:
+    ///   - leaving: Hosts whose sound fades out.
+    ///   - now: Program time in milliseconds at which this happens.
+    func mix(_ hosts: [String: ProgramHost], leaving: [ProgramHost], from first: Int64, now: Double) {
+        let time = ProgramTime.fractionalMilliseconds(ofSample: first)
+        for host in hosts.values { host.takeSound(time: time, now: now, isLevelling: scene.isLevelling) }
+        for host in leaving { host.takeSound(time: time, now: now, isLevelling: scene.isLevelling) }
+        let ducking = duck(hosts)
+        sum.clear(ProgramTime.quantum)
+        for (id, host) in hosts {
+            host.sound.add(to: sum, ducking: scene.duckUnder.contains(id) ? 0 : ducking)
+        }
+        for host in leaving { host.sound.add(to: sum, ducking: ducking) }
+        music.add(to: sum)
+        // Before the limiter, which would turn what is left down for the sake of what was taken out.
+        for (id, mix) in returns { take(mix, of: id, hosts[id], from: first) }
+        limiter.process(sum.left, sum.right, count: ProgramTime.quantum)
+        // What comes out of the limiter went in one look-ahead before; at the very beginning that is nothing.
+        let skipped = isFirstQuantum ? Limiter.lookAhead : 0
+        isFirstQuantum = false
+        output.takeSound(
+            left: sum.left + skipped,
+            right: sum.right + skipped,
+            count: ProgramTime.quantum - skipped,
+            firstSample: first - Int64(Limiter.lookAhead - skipped)
+        )
+    }
+
+    /// By how many decibels everybody is turned down over this quantum who is not ducked under.
+    private func duck(_ hosts: [String: ProgramHost]) -> Double {
+        let levels = scene.duckUnder.lazy.compactMap { hosts[$0]?.sound.levelInMix }
+        ducker.advance(level: levels.max() ?? HostSignal.silence)
+        return min(max(scene.duckDepth, -30), 0) * ducker.depth
+    }
+
+    private func take(_ mix: ReturnMix, of id: String, _ host: ProgramHost?, from first: Int64) {
+        guard let returnOutput else { return }
+        mix.make(of: sum, without: host)
+        let skipped = mix.isFirst ? Limiter.lookAhead : 0
+        mix.isFirst = false
+        returnOutput.takeReturn(
+            id,
+            left: mix.samples.left + skipped,
+            right: mix.samples.right + skipped,
+            count: ProgramTime.quantum - skipped,
+            firstSample: first - Int64(Limiter.lookAhead - skipped)
+        )
+    }
+}
