@@ -38,7 +38,7 @@ public final class ProgramMixer: Sendable {
     private let configuration: ProgramConfiguration
     private let anchor: ProgramAnchor
     private let ring: CanvasRing
-    private let encoder: ProgramEncoder
+    let encoder: ProgramEncoder
     private let queue = EncoderQueue()
     private let control = Mutex(Control())
     private let report = Mutex(Report())

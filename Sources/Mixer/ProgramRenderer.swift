@@ -12,7 +12,7 @@ public import Stage
 public final class ProgramRenderer {
     private let configuration: ProgramConfiguration
     private let anchor: ProgramAnchor
-    private let encoder: ProgramEncoder?
+    let encoder: ProgramEncoder?
     private let core: ProgramCore
     private let ring: CanvasRing
     private let music: SlateMusic

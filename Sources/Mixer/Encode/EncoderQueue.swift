@@ -73,7 +73,7 @@ final class EncoderQueue: ProgramOutput, Sendable {
             case .sound(let count, let firstSample):
                 encoder.takeSound(left: samples.left, right: samples.right, count: count, firstSample: firstSample)
             case nil:
-                if isClosed { return }
+                if isClosed { return encoder.close() }
                 wake.wait()
             }
         }

@@ -29,6 +29,12 @@ final class ProgramEncoder: @unchecked Sendable {
     private var audio: AudioEncoder
     private var interleaver = Interleaver()
     private var hasBegun = false
+    private let configuration: ProgramConfiguration
+    private let encoderOptions: String
+    private let ladder = Mutex<LadderPlace>(LadderPlace())
+    private var present: Ladder?
+    /// Pictures of the program as files, for whoever asks.
+    let snapshots = SnapshotDesk()
     private let wantsKey = Atomic(false)
     private let counters = Mutex(Counters())
 
@@ -42,6 +48,8 @@ final class ProgramEncoder: @unchecked Sendable {
         ring: CanvasRing,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
+        self.configuration = configuration
+        self.encoderOptions = encoderOptions
         frameRate = configuration.frameRate
         firstTimestamp = ProgramTime.milliseconds(ofSample: firstSample)
         self.ring = ring
@@ -70,10 +78,43 @@ final class ProgramEncoder: @unchecked Sendable {
         counters.withLock { $0 }
     }
 
+    /// Codes the program's renditions too, from the next picture on; before the first, so that all begin alike.
+    ///
+    /// - Parameters:
+    ///   - hasThreads: Each rendition is coded on a thread of its own.
+    ///   - sink: Takes each rendition's packets with its name.
+    /// - Throws: `CodecError` when the encoder does not take a rendition.
+    func offerRenditions(
+        hasThreads: Bool,
+        sink: @escaping @Sendable (_ rendition: String, MediaPacket) -> Void
+    ) throws(CodecError) {
+        guard let settings = configuration.ladder, !settings.names.isEmpty else { return }
+        let made = try Ladder(
+            settings,
+            of: configuration,
+            encoderOptions: encoderOptions,
+            firstTimestamp: firstTimestamp,
+            sound: .aacConfiguration(audio.configuration, timestamp: firstTimestamp),
+            hasThreads: hasThreads,
+            sink: sink
+        )
+        ladder.withLock { $0 = LadderPlace(ladder: made) }
+    }
+
+    /// How each rendition is doing.
+    var renditions: [RungFigures] { ladder.withLock { $0.ladder?.figures ?? [] } }
+
+    /// Nothing more is coded; returns when the renditions have come to their end.
+    func close() {
+        snapshots.close()
+        present?.close()
+    }
+
     /// Both decoder configurations come first of all.
     private func begin() {
         guard !hasBegun else { return }
         hasBegun = true
+        present = ladder.withLock { $0.ladder }
         sink(.h264Configuration(video.configuration, timestamp: firstTimestamp))
         sink(.aacConfiguration(audio.configuration, timestamp: firstTimestamp))
     }
@@ -92,7 +133,6 @@ final class ProgramEncoder: @unchecked Sendable {
         } catch {
             failed = true
         }
-        ring.giveBack(canvas)
         if let made { interleaver.append(made) }
         interleaver.promisePictures(
             from: ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index + 1))
@@ -104,6 +144,10 @@ final class ProgramEncoder: @unchecked Sendable {
             counters.errors += failed ? 1 : 0
         }
         drain()
+        // What follows is for others, so the program's packet is on its way already.
+        snapshots.show(ring.canvases[canvas])
+        present?.takePicture(ring.canvases[canvas], index: index, isKey: made?.isKeyPicture ?? false)
+        ring.giveBack(canvas)
     }
 
     private func encodeSound(
@@ -119,7 +163,9 @@ final class ProgramEncoder: @unchecked Sendable {
         do {
             try audio.encode(left: left, right: right, count: count, firstSample: firstSample) { packet in
                 // The very first frame is the encoder's own priming and lies before the program's beginning.
-                if packet.timestamp >= firstTimestamp { interleaver.append(packet) }
+                guard packet.timestamp >= firstTimestamp else { return }
+                interleaver.append(packet)
+                present?.takeSound(packet)
             }
         } catch {
             failed = true
@@ -127,6 +173,7 @@ final class ProgramEncoder: @unchecked Sendable {
         self.interleaver = interleaver
         let end = firstSample + Int64(count) - Int64(audio.priming) - Self.mostKept
         self.interleaver.promiseSounds(from: ProgramTime.milliseconds(ofSample: end))
+        present?.promiseSounds(from: ProgramTime.milliseconds(ofSample: end))
         let spent = MonotonicSleep.threadSeconds() - before
         counters.withLock { counters in
             counters.soundSeconds += spent
@@ -156,4 +203,12 @@ extension ProgramEncoder: ProgramOutput {
     func takeSound(left: UnsafePointer<Float>, right: UnsafePointer<Float>, count: Int, firstSample: Int64) {
         encodeSound(left: left, right: right, count: count, firstSample: firstSample)
     }
+}
+
+/// Where the ladder is handed from the thread that makes it to the one that climbs it.
+///
+/// `@unchecked Sendable`: made on one thread, and used by the encoder's alone once it has begun; its figures are behind
+/// locks.
+private struct LadderPlace: @unchecked Sendable {
+    var ladder: Ladder?
 }

@@ -20,5 +20,6 @@ extension ProgramConfiguration {
         guard Self.presets.contains(preset) else {
             throw .invalidParameter("program.preset", "must be one of \(Self.presets.joined(separator: ", "))")
         }
+        try ladder?.validate(in: self)
     }
 }

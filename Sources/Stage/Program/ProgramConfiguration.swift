@@ -19,6 +19,8 @@ public struct ProgramConfiguration: Sendable, Hashable, Codable {
     public var keyInterval: Int
     /// Milliseconds a host's media is held back to even out its arrival, 60 to 2000.
     public var jitterTarget: Int
+    /// What it is offered as beside itself; nil for nothing.
+    public var ladder: RenditionLadder?
 
     /// Makes a configuration; what is not named has its default.
     public init(
@@ -29,7 +31,8 @@ public struct ProgramConfiguration: Sendable, Hashable, Codable {
         audioBitrate: Int = 128,
         preset: String = "veryfast",
         keyInterval: Int = 2,
-        jitterTarget: Int = 300
+        jitterTarget: Int = 300,
+        ladder: RenditionLadder? = nil
     ) {
         self.width = width
         self.height = height
@@ -39,6 +42,7 @@ public struct ProgramConfiguration: Sendable, Hashable, Codable {
         self.preset = preset
         self.keyInterval = keyInterval
         self.jitterTarget = jitterTarget
+        self.ladder = ladder
     }
 
     /// Pictures from one key picture to the next.

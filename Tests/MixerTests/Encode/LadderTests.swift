@@ -1,0 +1,127 @@
+import Codecs
+import Media
+import NIOCore
+import Stage
+import Synchronization
+import Testing
+
+@testable import Mixer
+
+@Suite("Renditions of a program") struct LadderTests {
+    private final class Received: Sendable {
+        let packets = Mutex<[String: [MediaPacket]]>([:])
+
+        func append(_ packet: MediaPacket, to name: String) {
+            packets.withLock { $0[name, default: []].append(packet) }
+        }
+
+        subscript(name: String) -> [MediaPacket] { packets.withLock { $0[name] ?? [] } }
+    }
+
+    private static let program = ProgramConfiguration(
+        width: 640,
+        height: 360,
+        preset: "ultrafast",
+        ladder: RenditionLadder(
+            renditions: [
+                Rendition(name: "tiny", width: 160, height: 90, frameRate: FrameRate(15), videoBitrate: 100),
+                Rendition(name: "small", width: 320, height: 180, videoBitrate: 300),
+            ],
+            hasAudioOnly: true
+        )
+    )
+
+    /// Seven seconds of a red host, with a key picture asked for at second five.
+    private func perform() throws -> Received {
+        let received = Received()
+        let renderer = try ProgramRenderer(configuration: Self.program) { received.append($0, to: "program") }
+        try renderer.offerRenditions { received.append($1, to: $0) }
+        let clip = try HostClip.make(
+            paint: { canvas, _ in canvas.fill(canvas.bounds, .red) },
+            sample: { Float(0.3 * TestTone.sine(of: 440, at: $0)) }
+        )
+        let input = renderer.addHost("host")
+        renderer.apply(Rehearsal.grid(["host"], width: 640, height: 360))
+        let packets = clip.packets(from: 0, to: 7000)
+        var next = 0
+        for millisecond in stride(from: Int64(0), through: 7000, by: 20) {
+            let moment = MonotonicTime(nanoseconds: 0).advanced(milliseconds: millisecond)
+            while next < packets.count, packets[next].timestamp <= millisecond {
+                input.receive(packets[next], arrival: moment)
+                next += 1
+            }
+            if millisecond == 5000 { renderer.requestKeyPicture() }
+            renderer.advance(to: moment)
+        }
+        return received
+    }
+
+    @Test("key pictures fall on the same moments in all of them, the sound is the program's, and times never go back")
+    func alignment() throws {
+        let received = try perform()
+        let keys = received["program"].filter(\.isKeyPicture).map(\.timestamp)
+        #expect(keys.count == 5)
+        #expect(keys.prefix(3) == [0, 2000, 4000])
+        #expect(received["small"].filter(\.isKeyPicture).map(\.timestamp) == keys)
+        // Asked for between two of its pictures, its key picture may come with the next one.
+        let tiny = received["tiny"].filter(\.isKeyPicture).map(\.timestamp)
+        #expect(tiny.filter { $0 % 2000 == 0 } == keys.filter { $0 % 2000 == 0 })
+
+        func sounds(_ name: String) -> [ByteBuffer] {
+            received[name].filter { $0.content == .sound(.aac) }.map(\.payload)
+        }
+        let program = sounds("program")
+        #expect(program.count > 300)
+        for name in ["small", "tiny", "audio"] {
+            let sounds = sounds(name)
+            #expect(sounds.count >= program.count - 3)
+            #expect(sounds.elementsEqual(program.prefix(sounds.count)))
+            let times = received[name].map(\.timestamp)
+            #expect(times == times.sorted())
+        }
+        #expect(received["audio"].filter(\.isVideo).isEmpty)
+    }
+
+    @Test("each has its own size, rate and picture")
+    func pictures() throws {
+        let received = try perform()
+        for (name, width, count) in [("small", 320, 210), ("tiny", 160, 105)] {
+            let packets = received[name]
+            #expect(packets.first?.content == .videoConfiguration(.h264))
+            #expect(packets.dropFirst().first?.content == .audioConfiguration(.aac))
+            let configuration = try AVCConfiguration(try #require(packets.first).payload)
+            #expect(configuration.sps.width == width)
+            let pictures = packets.filter { if case .picture = $0.content { true } else { false } }
+            #expect((count - 1...count + 1).contains(pictures.count))
+            var decoder = try VideoDecoder(configuration: try #require(packets.first))
+            var colours: [YUVColour] = []
+            for packet in pictures {
+                try decoder.decode(packet) { colours.append(Self.middle(of: $0)) }
+            }
+            let last = try #require(colours.last)
+            #expect(abs(Int(last.y) - Int(YUVColour.red.y)) < 6 && abs(Int(last.v) - Int(YUVColour.red.v)) < 6)
+        }
+    }
+
+    private static func middle(of picture: Picture) -> YUVColour {
+        guard let canvas = try? Canvas(width: 16, height: 16), (try? canvas.draw(picture, in: canvas.bounds)) != nil
+        else { return .black }
+        return canvas.colour(x: 8, y: 8)
+    }
+
+    @Test("a picture of the program can be had as a file, in its size or a smaller one", .timeLimit(.minutes(1)))
+    func snapshots() async throws {
+        let renderer = try ProgramRenderer(configuration: Self.program) { _ in }
+        let (files, found) = AsyncStream.makeStream(of: (Snapshot, ByteBuffer?).self)
+        let orders = [Snapshot(.jpeg), Snapshot(.png), Snapshot(.jpeg, width: 320)]
+        for order in orders { renderer.order(order) { found.yield((order, $0)) } }
+        renderer.advance(to: MonotonicTime(nanoseconds: 0).advanced(milliseconds: 200))
+        var count = 0
+        for await (order, file) in files {
+            let bytes = Array(try #require(file).readableBytesView)
+            #expect(bytes.starts(with: order.format == .png ? [0x89, 0x50, 0x4E, 0x47] : [0xFF, 0xD8, 0xFF]))
+            count += 1
+            if count == orders.count { break }
+        }
+    }
+}
