@@ -1,3 +1,4 @@
+public import Assets
 public import Hummingbird
 public import Logging
 public import Stage
@@ -11,6 +12,7 @@ public struct ControlRoutes: Sendable {
     let livestreams: any LivestreamControlling
     let hls: (any HLSControlling)?
     let viewership: any ViewershipReporting
+    let assets: AssetStore
     let addresses: @Sendable () -> PlaybackAddresses
     let readiness: @Sendable () -> Bool
     let metrics: @Sendable () -> String
@@ -30,6 +32,7 @@ public struct ControlRoutes: Sendable {
     ///   - livestreams: Who pushes the program.
     ///   - hls: Who offers the program as a playlist; nil where nobody does.
     ///   - viewership: Who counts the audience.
+    ///   - assets: Who keeps the rooms' pictures and sounds.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
     ///   - readiness: Whether new work is welcome; false while draining.
     ///   - metrics: The whole answer of `/metrics`, Prometheus text format 0.0.4.
@@ -43,6 +46,7 @@ public struct ControlRoutes: Sendable {
         livestreams: any LivestreamControlling,
         hls: (any HLSControlling)? = nil,
         viewership: any ViewershipReporting,
+        assets: AssetStore,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
         readiness: @escaping @Sendable () -> Bool,
         metrics: @escaping @Sendable () -> String,
@@ -56,6 +60,7 @@ public struct ControlRoutes: Sendable {
         self.livestreams = livestreams
         self.hls = hls
         self.viewership = viewership
+        self.assets = assets
         self.addresses = addresses
         self.readiness = readiness
         self.metrics = metrics
@@ -83,6 +88,8 @@ public struct ControlRoutes: Sendable {
         let api = APIRoutes(group: router.group("v1"), tokens: tokens, audit: audit)
         addRooms(to: api)
         addLayout(to: api)
+        addSound(to: api)
+        addAssets(to: api)
         addMembers(to: api)
         addSessions(to: api)
         addModes(to: api)

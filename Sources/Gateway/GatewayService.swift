@@ -1,3 +1,4 @@
+import Assets
 import ControlAPI
 import Codecs
 import Egress
@@ -76,6 +77,7 @@ public struct GatewayService: Sendable {
             secrets: secrets,
             tokens: tokens,
             database: directory.filePath("rooms.sqlite"),
+            assets: AssetStore(path: directory.filePath("assets")),
             launchMixer: launcher.launch,
             logger: logger
         )

@@ -47,6 +47,7 @@ struct GatewayWeb: Sendable {
             livestreams: pipeline.livestreams,
             hls: pipeline.playlists,
             viewership: pipeline.viewership,
+            assets: pipeline.assets,
             addresses: {
                 let current = ports.current
                 return PlaybackAddresses(

@@ -1,3 +1,4 @@
+import Assets
 import ControlAPI
 import Egress
 import FanOut
@@ -31,6 +32,8 @@ struct Pipeline: Sendable {
     let viewership: ViewershipLedger
     /// Rooms on disk, for the next start.
     let keeper: RoomKeeper
+    /// The rooms' pictures and sounds.
+    let assets: AssetStore
 
     let doors: StreamDoors
     let site: MediaSite
@@ -43,10 +46,12 @@ struct Pipeline: Sendable {
         secrets: GatewaySecrets,
         tokens: AccessTokens,
         database: String,
+        assets: AssetStore,
         launchMixer: @escaping MixerSupervisor.Launch,
         logger: Logger
     ) {
         self.tokens = tokens
+        self.assets = assets
         let stage = RoomDirectory(
             settings: StageSettings(
                 maximumRooms: configuration.maximumRooms,
@@ -63,7 +68,8 @@ struct Pipeline: Sendable {
         let feeds = FeedDirectory(group: group, configuration: fanOut)
         self.feeds = feeds
 
-        hosts = HostDoor(stage: stage, logger: logger) { grant in
+        let ingest = IngestConfiguration(maximumPublishers: configuration.maximumHosts)
+        hosts = HostDoor(stage: stage, configuration: ingest, logger: logger) { grant in
             feeds.open(HostFeedName(grant).text, tick: .zero).makePublisher()
         }
 
@@ -109,6 +115,7 @@ struct Pipeline: Sendable {
             livestreams: livestreams,
             viewership: viewership,
             keeper: keeper,
+            assets: assets,
             logger: logger
         )
         observation = stage.observe { follower.follow($0) }
@@ -116,5 +123,6 @@ struct Pipeline: Sendable {
         let records = keeper.load()
         if !records.isEmpty { logger.notice("rooms found again", metadata: ["rooms": "\(records.count)"]) }
         stage.restore(records)
+        assets.tidy(keeping: Set(stage.rooms(.inProgress).map(\.sid)))
     }
 }

@@ -1,3 +1,4 @@
+import Assets
 import Egress
 import FanOut
 import Ingest
@@ -19,6 +20,7 @@ struct StageFollower: Sendable {
     let livestreams: Livestreams
     let viewership: ViewershipLedger
     let keeper: RoomKeeper
+    let assets: AssetStore
     let logger: Logger
 
     func follow(_ event: StageEvent) {
@@ -116,6 +118,7 @@ struct StageFollower: Sendable {
         hls.roomEnded(room)
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
+        assets.roomEnded(event.roomSID)
     }
 }
 
@@ -123,8 +126,9 @@ extension StageEvent {
     /// Whether the event tells of something that must outlive the process.
     fileprivate var changesRecord: Bool {
         switch payload {
-        case .dominantSpeakerChanged, .livestreamStateChanged, .livestreamOutputUpdated, .livestreamWarning,
-            .livestreamError, .hlsStateChanged, .viewershipUpdated, .snapshot, .sessionDisconnected, .heartbeat:
+        case .dominantSpeakerChanged, .participantMediaFailed, .livestreamStateChanged, .livestreamOutputUpdated,
+            .livestreamWarning, .livestreamError, .hlsStateChanged, .viewershipUpdated, .assetStored, .assetRemoved,
+            .snapshot, .sessionDisconnected, .heartbeat:
             false
         default:
             true

@@ -72,10 +72,11 @@ public final class HostDoor: Sendable {
     }
 
     private func admit(_ grant: PublishGrant, on connection: RTMPConnection) -> PublishVerdict {
-        let number = state.withLock { state in
-            defer { state.nextConnection += 1 }
-            state.open[state.nextConnection] = (grant, connection)
-            return state.nextConnection
+        guard let number = reserve(grant, connection) else {
+            let error = StageError.trackCapacityReached("The gateway takes no more hosts at this time")
+            logger.warning("publish refused", metadata: ["code": "\(error.code)", "identity": "\(grant.identity)"])
+            stage.publishRefused(grant, because: error)
+            return .refuse(.publishDenied(error.description), after: .zero)
         }
         let (outcome, sink) = admission.withLock { _ in
             let outcome = stage.publishBegan(grant, connection: number)
@@ -111,6 +112,21 @@ public final class HostDoor: Sendable {
             }
             publisher.startWatching(on: connection.eventLoop)
             return .accept(publisher)
+        }
+    }
+
+    /// The number of a connection that may try to publish; nil at the limit.
+    ///
+    /// Who takes an older connection of its own over finds a place in any case.
+    private func reserve(_ grant: PublishGrant, _ connection: RTMPConnection) -> UInt64? {
+        state.withLock { state in
+            guard
+                state.open.count < configuration.maximumPublishers
+                    || state.open.values.contains(where: { $0.grant == grant })
+            else { return nil }
+            defer { state.nextConnection += 1 }
+            state.open[state.nextConnection] = (grant, connection)
+            return state.nextConnection
         }
     }
 

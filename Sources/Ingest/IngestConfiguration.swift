@@ -12,18 +12,22 @@ public struct IngestConfiguration: Sendable {
     public var wrongKeysPerMinute: Int
     /// Largest picture a host may send, in pixels a side of the longer and the shorter edge.
     public var maximumPicture: (long: Int, short: Int)
+    /// Connections that may publish at a time, over all rooms.
+    public var maximumPublishers: Int
 
     /// Limits that suit hosts on ordinary uplinks.
     public init(
         maximumBitrate: Int = 12_000,
         wrongKeyDelay: TimeAmount = .seconds(1),
         wrongKeysPerMinute: Int = 5,
-        maximumPicture: (long: Int, short: Int) = (1920, 1088)
+        maximumPicture: (long: Int, short: Int) = (1920, 1088),
+        maximumPublishers: Int = 2_000
     ) {
         self.maximumBitrate = maximumBitrate
         self.wrongKeyDelay = wrongKeyDelay
         self.wrongKeysPerMinute = wrongKeysPerMinute
         self.maximumPicture = maximumPicture
+        self.maximumPublishers = maximumPublishers
     }
 }
 

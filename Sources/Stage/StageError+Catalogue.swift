@@ -115,6 +115,17 @@ extension StageError {
             throw .invalidParameter(field, "must be between \(range.lowerBound) and \(range.upperBound)")
         }
     }
+
+    /// Throws 3073 unless `value` lies in `range`; what is no number does not.
+    static func check(_ value: Double, in range: ClosedRange<Double>, field: String) throws(StageError) {
+        guard range.contains(value) else {
+            throw .invalidParameter(field, "must be between \(text(range.lowerBound)) and \(text(range.upperBound))")
+        }
+    }
+
+    private static func text(_ bound: Double) -> String {
+        bound == bound.rounded() ? "\(Int(bound))" : "\(bound)"
+    }
 }
 
 // MARK: Rooms

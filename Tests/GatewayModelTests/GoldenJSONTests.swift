@@ -28,7 +28,7 @@ struct GoldenJSONTests {
     )
 
     private static let tileJSON =
-        #"{"height":720,"label":"Ben","mic_on":true,"participant_sid":"PA2","position":1,"scale_mode":"fill","#
+        #"{"avatar":null,"height":720,"in_strip":false,"label":"Ben","mic_on":true,"participant_sid":"PA2","position":1,"scale_mode":"fill","#
         + #""source":"camera","width":636,"x":644,"y":0}"#
 
     @Test("A tile")
@@ -69,15 +69,18 @@ struct GoldenJSONTests {
                     )
                 ],
                 metadata: ["seat": .number(3), "tags": .array([.string("a"), .null])],
+                avatar: "asset:ann",
+                sound: ParticipantSoundResource(gainDB: -6, priority: true),
                 joinedAt: Timestamp(1_700_000_000.25),
                 revision: 7
             ),
-            #"{"audio_level":-31.5,"display_name":"Ann","identity":"ann","is_camera_on":false,"#
+            #"{"audio_level":-31.5,"avatar":"asset:ann","display_name":"Ann","identity":"ann","is_camera_on":false,"#
                 + #""is_dominant_speaker":false,"is_mic_on":true,"is_screen_sharing":false,"is_speaking":true,"#
                 + #""joined_at":"2023-11-14T22:13:20.250Z","metadata":{"seat":3,"tags":["a",null]},"#
                 + #""mode":"SEND_AND_RECV","pin":{"is_local":false,"pin_type":"CAM","#
                 + #""pinned_at":"1970-01-01T00:00:01.000Z"},"position":null,"revision":7,"#
-                + #""sid":"PA1","status":"connected","tracks":[{"codec":"AAC","enabled":true,"fps":null,"height":null,"#
+                + #""sid":"PA1","sound":{"gain_db":-6,"priority":true,"return_feed":false},"#
+                + #""status":"connected","sync":null,"tracks":[{"codec":"AAC","enabled":true,"fps":null,"height":null,"#
                 + #""kind":"audio","media_state":"playable","name":"mic","published":true,"sid":"MT1","#
                 + #""subscribed":true,"width":null}]}"#
         )
@@ -87,9 +90,13 @@ struct GoldenJSONTests {
     func layoutChanged() throws {
         var event = EventResource(type: "layout.changed", roomSID: "RM1", rev: 9, ts: Timestamp(0))
         event.layout = LayoutResource(
-            type: "GRID",
-            gridSize: 12,
-            orientation: "landscape",
+            settings: LayoutSettingsResource(
+                type: "GRID",
+                gridSize: 12,
+                orientation: "landscape",
+                background: BackgroundResource(colour: "#102030"),
+                ticker: TickerResource(text: "now", speed: 0.1)
+            ),
             width: 1280,
             height: 720,
             tiles: [Self.tile]
@@ -97,10 +104,13 @@ struct GoldenJSONTests {
         event.tiles = [Self.tile]
         try golden(
             event,
-            #"{"layout":{"auto_switch_on_screen_share":true,"grid_size":12,"height":720,"orientation":"landscape","#
-                + #""overlays":{"mic":true,"name":true},"priority":"SPEAKER","scale_mode":"fill","theme":"DEFAULT","#
-                + #""tiles":["# + Self.tileJSON
-                + #"],"type":"GRID","width":1280},"rev":9,"room_sid":"RM1","tiles":["# + Self.tileJSON
+            ##"{"layout":{"auto_switch_on_screen_share":true,"background":{"colour":"#102030"},"grid_size":12,"##
+                + #""height":720,"logo":null,"lower_third":null,"orientation":"landscape","#
+                + #""overlays":{"mic":true,"name":true},"priority":"SPEAKER","scale_mode":"fill","#
+                + #""slates":{"be_right_back":null,"ended":null,"starting_soon":null},"theme":"DEFAULT","#
+                + #""ticker":{"speed":0.1,"text":"now"},"tiles":["# + Self.tileJSON
+                + #"],"transition_ms":300,"type":"GRID","width":1280},"rev":9,"room_sid":"RM1","tiles":["#
+                + Self.tileJSON
                 + #"],"ts":"1970-01-01T00:00:00.000Z","type":"layout.changed"}"#
         )
     }
@@ -147,12 +157,44 @@ struct GoldenJSONTests {
     func mixerReport() throws {
         try golden(
             MixerReportBody(participants: [
-                MixerReportEntry(sid: "PA1", audioLevel: -31.5, subscribed: ["mic", "camera"]),
+                MixerReportEntry(
+                    sid: "PA1",
+                    audioLevel: -31.5,
+                    subscribed: ["mic", "camera"],
+                    sync: SyncResource(
+                        offsetMS: 12.5,
+                        driftPPM: -3,
+                        bufferMS: 280,
+                        late: 1,
+                        duplicated: 2,
+                        dropped: 3
+                    )
+                ),
                 MixerReportEntry(sid: "PA2", audioLevel: nil, subscribed: []),
             ]),
-            #"{"participants":[{"audio_level":-31.5,"sid":"PA1","subscribed":["mic","camera"]},"#
+            #"{"participants":[{"audio_level":-31.5,"sid":"PA1","subscribed":["mic","camera"],"#
+                + #""sync":{"buffer_ms":280,"drift_ppm":-3,"dropped":3,"duplicated":2,"late":1,"offset_ms":12.5}},"#
                 + #"{"audio_level":null,"sid":"PA2","subscribed":[]}]}"#
         )
+    }
+
+    @Test("A layout's request tells null, which clears, from what is left out, which stays")
+    func layoutBody() throws {
+        try golden(
+            LayoutBody(
+                transitionMS: ExplicitNull(wrappedValue: nil),
+                logo: ExplicitNull(wrappedValue: LogoResource(image: "asset:logo", opacity: 0.5)),
+                slates: ExplicitNull(
+                    wrappedValue: SlatesBody(
+                        startingSoon: ExplicitNull(wrappedValue: SlateResource(text: "At eight")),
+                        ended: ExplicitNull(wrappedValue: nil)
+                    )
+                )
+            ),
+            #"{"logo":{"image":"asset:logo","opacity":0.5},"#
+                + #""slates":{"ended":null,"starting_soon":{"text":"At eight"}},"transition_ms":null}"#
+        )
+        #expect(try WireJSON.decode(LayoutBody.self, from: Data("{}".utf8)) == LayoutBody())
     }
 
     @Test("Any JSON is kept as it came")

@@ -178,6 +178,7 @@ struct HostDoorTests {
             )
             let host = try stand.publish(#require(joined.credentials).streamKey)
             #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(host.standardError.contains("320x180 is too large") && host.standardError.contains("(53305)"))
             #expect(stand.sinks.allSatisfy { sink in !sink.packets.contains(where: \.isVideo) })
 
             let grant = try stand.stage.authorizePublish(streamKey: stand.join("bert")).get()
@@ -192,6 +193,51 @@ struct HostDoorTests {
             let limits = try stand.stage.authorizePublish(streamKey: key).get().limits
             let narrow = IngestConfiguration().narrowed(to: limits)
             #expect(narrow.maximumBitrate == 500 && narrow.maximumPicture == (1280, 720))
+        }
+    }
+
+    @Test("53404 an encoder with a codec that cannot be decoded hears the number, and so does everybody in the room")
+    func unsupportedCodec() async throws {
+        try await HostDoorStand.run { stand in
+            let key = try stand.join("anna")
+            let told = Mutex<[StageError]>([])
+            let observation = stand.stage.observe { event in
+                guard case .participantMediaFailed(let host, let error) = event.payload, host.identity == "anna" else {
+                    return
+                }
+                told.withLock { $0.append(error) }
+            }
+            defer { observation.cancel() }
+            let old = try stand.publish(key, codec: "flv")
+            #expect(try await old.wait(.seconds(10)) != nil)
+            #expect(old.standardError.contains("Sorenson H.263 is not supported"), "\(old.standardError)")
+            #expect(old.standardError.contains("(53404)"), "\(old.standardError)")
+            #expect(told.withLock { $0.map(\.code) } == [53404])
+            #expect(told.withLock { $0.first?.message } == "Sorenson H.263 is not supported")
+            #expect(try stand.stage.participant("anna", in: "show").tracks.isEmpty)
+            #expect(stand.sinks.allSatisfy { !$0.packets.contains(where: \.isVideo) })
+        }
+    }
+
+    @Test("53305 beyond the limit of hosts a further one is refused and told, and a takeover is not")
+    func capacity() async throws {
+        try await HostDoorStand.run(maximumPublishers: 1) { stand in
+            let failures = Mutex<[Int]>([])
+            let observation = stand.stage.observe { event in
+                if case .participantMediaFailed(_, let error) = event.payload {
+                    failures.withLock { $0.append(error.code) }
+                }
+            }
+            defer { observation.cancel() }
+            let key = try stand.join("anna")
+            try stand.publish(key)
+            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 5 })
+            let second = try stand.publish(try stand.join("bert"))
+            #expect(try await second.wait(.seconds(10)) != nil)
+            #expect(second.standardError.contains("(53305)"), "\(second.standardError)")
+            #expect(failures.withLock { $0 } == [53305])
+            try stand.publish(key)
+            #expect(try await eventually(within: .seconds(10)) { stand.sinks.count == 2 && stand.sinks[1].count > 5 })
         }
     }
 

@@ -60,6 +60,12 @@ extension AccessClaims {
         guard role == .participant, identity == self.identity, isMeant else { throw .tokenGrantsInvalid }
     }
 
+    /// Reading the pictures and sounds that the room's program is made with.
+    func requireAssets(of room: some NamedRoom) throws(StageError) {
+        if role == .operator { return }
+        try requireMixing(room)
+    }
+
     /// Telling what the mixer hears and sees.
     func requireMixing(_ room: some NamedRoom) throws(StageError) {
         guard role == .mixer, isFor(room) else { throw .tokenGrantsInvalid }

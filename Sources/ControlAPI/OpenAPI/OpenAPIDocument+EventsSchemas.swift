@@ -79,7 +79,43 @@ extension OpenAPIDocument {
               properties:
                 type:
                   type: string
-                  description: 'Such as layout.changed; also the event''s name.'
+                  enum:
+                    - room.snapshot
+                    - room.created
+                    - room.updated
+                    - room.ended
+                    - participant.joined
+                    - participant.updated
+                    - participant.left
+                    - participant.mode_changed
+                    - participant.reconnecting
+                    - participant.reconnected
+                    - participant.media_failed
+                    - track.published
+                    - track.unpublished
+                    - track.enabled
+                    - track.disabled
+                    - track.subscribed
+                    - track.unsubscribed
+                    - dominant_speaker.changed
+                    - pin.changed
+                    - layout.changed
+                    - livestream.state_changed
+                    - livestream.output_updated
+                    - livestream.warning
+                    - livestream.error
+                    - hls.state_changed
+                    - viewership.updated
+                    - invitation.created
+                    - invitation.accepted
+                    - invitation.rejected
+                    - invitation.cancelled
+                    - invitation.missed
+                    - asset.stored
+                    - asset.removed
+                    - session.disconnected
+                    - heartbeat
+                  description: 'Also the event''s name.'
                 room_sid:
                   type: string
                   description: 'The room; empty with the heartbeat of a stream that belongs to no room.'
@@ -159,8 +195,15 @@ extension OpenAPIDocument {
                   type: array
                   items: { type: string }
                   description: 'Whom it happened to; with invitation.*.'
+                asset:
+                  $ref: '#/components/schemas/AssetResource'
+                  description: 'The file; with asset.*.'
                 error:
-                  $ref: '#/components/schemas/ErrorResource'
+                  anyOf:
+                    - $ref: '#/components/schemas/ErrorResource'
+                  description: >-
+                    What failed; with session.disconnected, participant.media_failed and
+                    livestream.error.
             InvitationResource:
               description: 'A call to come into a room, or on stage.'
               type: object
@@ -257,5 +300,8 @@ extension OpenAPIDocument {
                   type: array
                   items: { type: string }
                   description: 'The tracks whose media can be decoded: mic, camera, screen.'
+                sync:
+                  $ref: '#/components/schemas/SyncResource'
+                  description: 'How the host''s media keeps time; left out where that is not known.'
         """
 }

@@ -29,6 +29,34 @@ extension OpenAPIDocument {
                 overlays:
                   $ref: '#/components/schemas/OverlaysBody'
                   description: 'What is written on the tiles.'
+                transition_ms:
+                  type: [integer, "null"]
+                  description: 'Milliseconds in which tiles move, come and go, 0 to 2000; null is 300 again.'
+                background:
+                  anyOf:
+                    - $ref: '#/components/schemas/BackgroundResource'
+                    - type: "null"
+                  description: 'What lies behind the tiles; null is the theme''s colour again.'
+                logo:
+                  anyOf:
+                    - $ref: '#/components/schemas/LogoResource'
+                    - type: "null"
+                  description: 'A picture over a corner of the canvas; null takes it away.'
+                lower_third:
+                  anyOf:
+                    - $ref: '#/components/schemas/LowerThirdResource'
+                    - type: "null"
+                  description: 'Two lines over the lower part of the canvas; null takes them away.'
+                ticker:
+                  anyOf:
+                    - $ref: '#/components/schemas/TickerResource'
+                    - type: "null"
+                  description: 'Text that runs along the lower edge of the canvas; null takes it away.'
+                slates:
+                  anyOf:
+                    - $ref: '#/components/schemas/SlatesBody'
+                    - type: "null"
+                  description: 'What the program is while it shows nobody; null is the plain slates again.'
             LayoutPreviewBody:
               description: >-
                 The body of POST /v1/rooms/{room}/layout/preview: an arrangement, and the hosts it
@@ -46,42 +74,13 @@ extension OpenAPIDocument {
             LayoutResource:
               description: 'What is on air: how the tiles are arranged, and the tiles.'
               type: object
+              allOf:
+                - $ref: '#/components/schemas/LayoutSettingsResource'
               required:
-                - type
-                - priority
-                - grid_size
-                - orientation
-                - theme
-                - scale_mode
-                - auto_switch_on_screen_share
-                - overlays
                 - width
                 - height
                 - tiles
               properties:
-                type:
-                  type: string
-                  description: 'GRID, SPOTLIGHT or SIDEBAR.'
-                priority:
-                  type: string
-                  description: 'Who comes first: SPEAKER or PIN.'
-                grid_size:
-                  type: integer
-                  description: 'Tiles at the same time, 1 to 12.'
-                orientation:
-                  type: string
-                  description: 'landscape or portrait.'
-                theme:
-                  type: string
-                  description: 'DARK, LIGHT or DEFAULT.'
-                scale_mode:
-                  type: string
-                  description: 'How cameras fill their tiles: fill or fit.'
-                auto_switch_on_screen_share:
-                  type: boolean
-                  description: 'A screen share takes the large place by itself.'
-                overlays:
-                  $ref: '#/components/schemas/OverlaysResource'
                 width:
                   type: integer
                   description: 'Canvas width in pixels.'
@@ -105,6 +104,12 @@ extension OpenAPIDocument {
                 - scale_mode
                 - auto_switch_on_screen_share
                 - overlays
+                - transition_ms
+                - background
+                - logo
+                - lower_third
+                - ticker
+                - slates
               properties:
                 type:
                   type: string
@@ -129,6 +134,32 @@ extension OpenAPIDocument {
                   description: 'A screen share takes the large place by itself.'
                 overlays:
                   $ref: '#/components/schemas/OverlaysResource'
+                transition_ms:
+                  type: integer
+                  description: 'Milliseconds in which tiles move, come and go.'
+                background:
+                  anyOf:
+                    - $ref: '#/components/schemas/BackgroundResource'
+                    - type: "null"
+                  description: 'What lies behind the tiles; null is the theme''s colour.'
+                logo:
+                  anyOf:
+                    - $ref: '#/components/schemas/LogoResource'
+                    - type: "null"
+                  description: 'A picture over a corner of the canvas; null without one.'
+                lower_third:
+                  anyOf:
+                    - $ref: '#/components/schemas/LowerThirdResource'
+                    - type: "null"
+                  description: 'Two lines over the lower part of the canvas; null without them.'
+                ticker:
+                  anyOf:
+                    - $ref: '#/components/schemas/TickerResource'
+                    - type: "null"
+                  description: 'Text that runs along the lower edge of the canvas; null without it.'
+                slates:
+                  $ref: '#/components/schemas/SlatesResource'
+                  description: 'What the program is while it shows nobody.'
             OverlaysBody:
               description: 'What is to be written on the tiles; what is left out stays as it is.'
               type: object
@@ -179,6 +210,9 @@ extension OpenAPIDocument {
                 pin_type:
                   type: string
                   description: 'SHARE_AND_CAM, CAM or SHARE; not pinned when left out.'
+                avatar:
+                  type: string
+                  description: 'What stands for the host while the camera is off, asset:NAME or a URL.'
             TileResource:
               description: 'One place of the program''s picture.'
               type: object
@@ -193,6 +227,8 @@ extension OpenAPIDocument {
                 - scale_mode
                 - label
                 - mic_on
+                - avatar
+                - in_strip
               properties:
                 position:
                   type: integer
@@ -224,5 +260,12 @@ extension OpenAPIDocument {
                 mic_on:
                   type: boolean
                   description: 'The microphone is heard.'
+                avatar:
+                  type: [string, "null"]
+                  description: >-
+                    What stands for the host while the camera is off, asset:NAME or a URL; null without one.
+                in_strip:
+                  type: boolean
+                  description: 'It is one of the small tiles beside a large one.'
         """
 }

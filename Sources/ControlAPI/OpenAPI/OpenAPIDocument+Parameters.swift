@@ -39,6 +39,13 @@ extension OpenAPIDocument {
               description: 'The name of the output.'
               schema:
                 type: string
+            Asset:
+              name: asset
+              in: path
+              required: true
+              description: 'The name of the picture or sound.'
+              schema:
+                type: string
             Invitation:
               name: invitation
               in: path

@@ -174,6 +174,11 @@ extension OpenAPIDocument {
                   type: object
                   additionalProperties: true
                   description: 'Anything the clients want to know of each other, up to 4 KiB.'
+                avatar:
+                  type: string
+                  description: >-
+                    What stands for the participant while there is no picture: asset:NAME, or an http:// or
+                    https:// URL.
                 call_settings:
                   $ref: '#/components/schemas/CallSettingsBody'
                   description: 'What the client is about to send and play.'
@@ -239,6 +244,9 @@ extension OpenAPIDocument {
                 - position
                 - tracks
                 - metadata
+                - avatar
+                - sound
+                - sync
                 - joined_at
                 - revision
               properties:
@@ -292,6 +300,19 @@ extension OpenAPIDocument {
                   type: object
                   additionalProperties: true
                   description: 'What the clients want to know of each other.'
+                avatar:
+                  type: [string, "null"]
+                  description: >-
+                    What stands for the participant while there is no picture, asset:NAME or a URL; null
+                    without one.
+                sound:
+                  $ref: '#/components/schemas/ParticipantSoundResource'
+                  description: 'How the participant is mixed as a host.'
+                sync:
+                  anyOf:
+                    - $ref: '#/components/schemas/SyncResource'
+                    - type: "null"
+                  description: 'How the host''s media keeps time, which no event tells; null while it is not known.'
                 joined_at:
                   type: string
                   format: date-time
@@ -426,6 +447,11 @@ extension OpenAPIDocument {
                   type: object
                   additionalProperties: true
                   description: 'Takes the place of the former one.'
+                avatar:
+                  type: [string, "null"]
+                  description: >-
+                    What stands for the participant while there is no picture, asset:NAME or a URL; null takes
+                    it away.
             UpdateTrackBody:
               description: 'The body of PATCH /v1/rooms/{room}/participants/{participant}/tracks/{track}.'
               type: object

@@ -65,6 +65,14 @@ extension OpenAPIDocument {
                 layout:
                   $ref: '#/components/schemas/LayoutBody'
                   description: 'The arrangement of the tiles; a grid when left out.'
+                sound:
+                  $ref: '#/components/schemas/RoomSoundBody'
+                  description: 'How the sound of the hosts is mixed.'
+                linger:
+                  type: integer
+                  description: >-
+                    Seconds for which the program goes on with its last slate once the room has ended, 0 to
+                    60; 0 when left out.
                 program:
                   $ref: '#/components/schemas/ProgramResource'
                 auto_start:
@@ -156,6 +164,7 @@ extension OpenAPIDocument {
                 - unique_name
                 - status
                 - backstage
+                - was_on_air
                 - max_participants
                 - max_hosts
                 - empty_room_timeout
@@ -163,6 +172,8 @@ extension OpenAPIDocument {
                 - counts
                 - dominant_speaker_sid
                 - layout
+                - sound
+                - linger
                 - egress
                 - program
                 - playback
@@ -184,6 +195,9 @@ extension OpenAPIDocument {
                 backstage:
                   type: boolean
                   description: 'The program is withheld from the audience.'
+                was_on_air:
+                  type: boolean
+                  description: 'The audience saw or heard a host at least once.'
                 max_participants:
                   type: integer
                   description: 'Signalled participants at most.'
@@ -203,6 +217,13 @@ extension OpenAPIDocument {
                   description: 'Who speaks; null while nobody does.'
                 layout:
                   $ref: '#/components/schemas/LayoutSettingsResource'
+                sound:
+                  $ref: '#/components/schemas/RoomSoundResource'
+                  description: 'How the sound of the hosts is mixed.'
+                linger:
+                  type: integer
+                  description: >-
+                    Seconds for which the program goes on with its last slate once the room has ended.
                 egress:
                   $ref: '#/components/schemas/EgressResource'
                 program:

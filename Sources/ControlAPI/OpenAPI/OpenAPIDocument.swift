@@ -5,7 +5,9 @@ enum OpenAPIDocument {
     /// The whole document, YAML.
     static let text = (paths + [parameters] + schemas).joined(separator: "\n") + "\n"
 
-    private static let paths = [head, roomsPaths, participantsPaths, egressPaths, eventsPaths]
+    private static let paths = [head, roomsPaths, participantsPaths, soundPaths, egressPaths, eventsPaths]
 
-    private static let schemas = [roomsSchemas, layoutSchemas, participantsSchemas, egressSchemas, eventsSchemas]
+    private static let schemas = [
+        roomsSchemas, layoutSchemas, decorationSchemas, participantsSchemas, soundSchemas, egressSchemas, eventsSchemas,
+    ]
 }

@@ -1,3 +1,4 @@
+import Assets
 import HTTPTypes
 import Hummingbird
 import Stage
@@ -28,10 +29,12 @@ extension StageError {
         .roomNameInvalid, .roomNameTooLong, .roomNameCharactersInvalid, .roomCreationFailed, .roomFull, .roomNotFound,
         .maximumParticipantsOutOfRange, .roomExists, .roomCompleted,
         .identityInvalid, .identityTooLong, .identityCharactersInvalid, .participantNotFound, .duplicateIdentity,
-        .trackNotFound, .trackNameInvalid, .trackNameCharactersInvalid, .trackNameDuplicated, .tooManyTracks,
-        .trackCapacityReached, .codecUnsupported, .signallingLost, .sessionTimedOut, .mediaLost,
+        .trackNotFound, .trackNameInvalid, .trackNameCharactersInvalid, .trackNameDuplicated,
+        .trackCapacityReached("..."), .codecUnsupported("..."), .signallingLost, .sessionTimedOut, .mediaLost,
         .notJoined, .reconnecting, .notAHost, .unknownMode, .tooManyHosts, .changeModeFailed, .readerTooSlow,
         .invitationNotFound, .invitationClosed, .invitationExpired,
+        .assetNotFound, .assetFormatUnknown, .assetTooLarge(AssetStore.limit(of: .image)),
+        .tooManyAssets(AssetStore.maximumAssets),
         .livestreamNotRunning, .outputInvalid("..."), .livestreamAlreadyStarted, .livestreamInFlight,
         .livestreamLimitReached, .livestreamNotStarted("..."), .livestreamLost("..."),
         .hlsAlreadyStarted, .hlsNotStarted("..."), .hlsNotStopped("..."), .hlsFailed("..."),

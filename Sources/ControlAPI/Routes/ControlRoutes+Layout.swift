@@ -49,6 +49,9 @@ extension LayoutHost {
                     hasCamera: body.hasCamera ?? true,
                     hasScreen: body.hasScreen ?? false,
                     isMicOn: body.hasMic ?? true,
+                    avatar: try body.avatar.map { (id) throws(StageError) in
+                        try AssetReference(id, field: "hosts[\(index)].avatar").text
+                    },
                     pin: pin,
                     pinnedAt: Double(bodies.count - index),
                     isDominantSpeaker: body.isDominantSpeaker ?? false

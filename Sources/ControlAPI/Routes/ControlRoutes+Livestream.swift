@@ -27,7 +27,7 @@ extension ControlRoutes {
             let room = try streamingRoom(call)
             let body = try await call.request.decode(AddOutputsBody.self)
             let taken = livestreams.status(room: room.name).outputs.map(\.name)
-            try add(OutputTarget.targets(of: body.outputs, beside: taken), to: room)
+            try livestreams.add(OutputTarget.targets(of: body.outputs, beside: taken), room: room.name)
             return try livestream(of: room, status: .accepted)
         }
 
@@ -64,19 +64,6 @@ extension ControlRoutes {
             hls: hls.map { HLSResource($0.status(room: room.name), room: room.name, addresses: addresses) }
                 ?? HLSResource()
         )
-    }
-
-    /// Adds all outputs or none.
-    private func add(_ targets: [OutputTarget], to room: RoomSummary) throws(StageError) {
-        for (index, target) in targets.enumerated() {
-            do {
-                try livestreams.add(target, room: room.name)
-            } catch {
-                // One that is gone already, or whose livestream has ended meanwhile, need not be taken down.
-                for added in targets[..<index] { try? livestreams.remove(output: added.name, room: room.name) }
-                throw error
-            }
-        }
     }
 
     /// Refuses a layout that cannot be had, before anything begins that it was to come along with.

@@ -45,7 +45,10 @@ extension ControlRoutes {
                 room: room.sid,
                 participant: participant.sid,
                 displayName: body.displayName,
-                metadata: body.metadata.map { try MetadataText.text(of: $0) }
+                metadata: body.metadata.map { try MetadataText.text(of: $0) },
+                avatar: body.avatar.map { (field) throws(StageError) in
+                    try field.wrappedValue.map { (id) throws(StageError) in try AssetReference(id, field: "avatar") }
+                }
             )
             await keep(room)
             return try Reply.json(ParticipantResource(changed))
@@ -80,6 +83,7 @@ extension ControlRoutes {
             identity: identity,
             displayName: body.displayName,
             mode: wanted,
+            avatar: try body.avatar.map { (id) throws(StageError) in try AssetReference(id, field: "avatar") },
             callSettings: try CallSettings(body, limit: claims.maximumBitrate),
             sources: claims.publishable(byInvitation: !isAllowed)
         )

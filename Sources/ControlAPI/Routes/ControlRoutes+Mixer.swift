@@ -22,7 +22,14 @@ extension MixerReport {
         for entry in body.participants {
             var subscribed: Set<TrackName> = []
             for name in entry.subscribed { subscribed.insert(try TrackName(wireName: name)) }
-            entries.append(Entry(participantSID: entry.sid, audioLevel: entry.audioLevel, subscribed: subscribed))
+            entries.append(
+                Entry(
+                    participantSID: entry.sid,
+                    audioLevel: entry.audioLevel,
+                    subscribed: subscribed,
+                    sync: entry.sync.map { HostSync($0) }
+                )
+            )
         }
         self.init(entries: entries)
     }

@@ -23,6 +23,9 @@ extension EventResource {
             participant = ParticipantResource(view)
             reason = why.code == Self.mediaCode ? "media" : "signalling"
             code = why.code
+        case .participantMediaFailed(let view, let why):
+            participant = ParticipantResource(view)
+            error = ErrorResource(why)
         case .participantLeft(let view, let why):
             participant = ParticipantResource(view)
             reason = why.rawValue
@@ -50,6 +53,8 @@ extension EventResource {
         case .invitation(let change):
             invitation = InvitationResource(change.invitation)
             identities = change.identities
+        case .assetStored(let file), .assetRemoved(let file):
+            asset = AssetResource(file)
         case .viewershipUpdated:
             counts = context.counts(event)
             viewership = context.viewership(event)

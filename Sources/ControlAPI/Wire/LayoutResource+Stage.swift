@@ -3,16 +3,8 @@ import Stage
 
 extension LayoutResource {
     init(_ layout: LayoutView) {
-        let settings = layout.settings
         self.init(
-            type: settings.kind.rawValue,
-            priority: settings.priority.rawValue,
-            gridSize: settings.gridSize,
-            orientation: layout.orientation.rawValue,
-            theme: settings.theme.rawValue,
-            scaleMode: settings.scaleMode.rawValue,
-            autoSwitchOnScreenShare: settings.autoSwitchOnScreenShare,
-            overlays: OverlaysResource(settings.overlays),
+            settings: LayoutSettingsResource(layout),
             width: layout.width,
             height: layout.height,
             tiles: layout.tiles.map { TileResource($0) }
@@ -31,7 +23,13 @@ extension LayoutSettingsResource {
             theme: settings.theme.rawValue,
             scaleMode: settings.scaleMode.rawValue,
             autoSwitchOnScreenShare: settings.autoSwitchOnScreenShare,
-            overlays: OverlaysResource(settings.overlays)
+            overlays: OverlaysResource(settings.overlays),
+            transitionMS: settings.transition,
+            background: settings.background.map { BackgroundResource($0) },
+            logo: settings.logo.map { LogoResource($0) },
+            lowerThird: settings.lowerThird.map { LowerThirdResource(title: $0.title, subtitle: $0.subtitle) },
+            ticker: settings.ticker.map { TickerResource(text: $0.text, speed: $0.speed) },
+            slates: SlatesResource(settings.slates)
         )
     }
 }
@@ -54,7 +52,9 @@ extension TileResource {
             height: tile.rectangle.height,
             scaleMode: tile.scaleMode.rawValue,
             label: tile.label,
-            micOn: tile.isMicOn
+            micOn: tile.isMicOn,
+            avatar: tile.avatar,
+            inStrip: tile.isInStrip
         )
     }
 }

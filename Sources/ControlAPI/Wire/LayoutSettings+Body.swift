@@ -7,7 +7,7 @@ extension LayoutSettings {
     /// Ranges are checked by `validate()`.
     ///
     /// - Parameter path: What stands before a field's name when it is refused.
-    /// - Throws: 3073 for a word that is none of a field's.
+    /// - Throws: 3073 for a word that is none of a field's, and for a colour or asset that is none.
     mutating func take(_ body: LayoutBody, path: String = "") throws(StageError) {
         kind = try Self.word(body.type, path + "type", or: kind, among: Kind.allCases)
         priority = try Self.word(body.priority, path + "priority", or: priority, among: Priority.allCases)
@@ -20,6 +20,7 @@ extension LayoutSettings {
         autoSwitchOnScreenShare = body.autoSwitchOnScreenShare ?? autoSwitchOnScreenShare
         overlays.name = body.overlays?.name ?? overlays.name
         overlays.mic = body.overlays?.mic ?? overlays.mic
+        try takeDecoration(body, path: path)
     }
 
     private static func word<Word: RawRepresentable<String>>(

@@ -19,6 +19,9 @@ extension ParticipantResource {
             position: participant.position,
             tracks: participant.tracks.map { TrackResource($0) },
             metadata: MetadataText.metadata(of: participant.metadata),
+            avatar: participant.avatar?.text,
+            sound: ParticipantSoundResource(participant.sound),
+            sync: participant.sync.map { SyncResource($0) },
             joinedAt: Timestamp(participant.joinedAt),
             revision: participant.revision
         )

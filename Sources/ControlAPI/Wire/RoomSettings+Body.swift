@@ -16,8 +16,10 @@ extension RoomSettings {
             backstage: body.backstage ?? usual.backstage,
             layout: try LayoutSettings(body.layout),
             program: try body.program.map { (program) throws(StageError) in try ProgramConfiguration(program) }
-                ?? usual.program
+                ?? usual.program,
+            linger: body.linger
         )
+        if let sound = body.sound { try self.sound.take(sound, path: "sound.") }
     }
 }
 

@@ -79,16 +79,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     /// Begins to push a room to these targets, for as long as `options` allow.
     public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
         try options.validate()
-        guard !targets.isEmpty else { throw .outputInvalid("A livestream needs at least one output") }
-        guard targets.count <= Self.maximumOutputs else {
-            throw .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
-        }
-        var names: Set<String> = []
-        for target in targets where !names.insert(target.name).inserted {
-            throw .outputInvalid("Two outputs have the name \(target.name)")
-        }
-        var pushes: [RTMPPush] = []
-        for target in targets { pushes.append(try push(to: target, room: room)) }
+        let pushes = try pushes(to: targets, room: room)
         let limits = LivestreamProgress.Limits(
             start: startLimit,
             duration: Double(options.maximumDuration),
@@ -128,21 +119,23 @@ public final class Livestreams: Sendable, LivestreamControlling {
         look(at: room)
     }
 
-    /// Adds an output to a running livestream.
-    public func add(_ target: OutputTarget, room: String) throws(StageError) {
-        let push = try push(to: target, room: room)
+    /// Adds outputs to a running livestream: all of them, or none.
+    public func add(_ targets: [OutputTarget], room: String) throws(StageError) {
+        let pushes = try pushes(to: targets, room: room)
         let refusal: StageError? = register.withLock { register in
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
             guard let livestream = register.rooms[room] else { return .livestreamNotRunning }
-            guard !livestream.contains(target.name) else {
-                return .outputInvalid("An output has the name \(target.name) already")
+            if let taken = targets.first(where: { livestream.contains($0.name) }) {
+                return .outputInvalid("An output has the name \(taken.name) already")
             }
-            guard livestream.pushes.count < Self.maximumOutputs else {
+            guard livestream.pushes.count + pushes.count <= Self.maximumOutputs else {
                 return .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
             }
-            register.rooms[room]?.add(push)
-            feeds.attach(push, room: room)
-            push.start()
+            for push in pushes {
+                register.rooms[room]?.add(push)
+                feeds.attach(push, room: room)
+                push.start()
+            }
             return nil
         }
         if let refusal { throw refusal }
@@ -291,6 +284,21 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     private func look(at room: String) {
         agenda.update { _ = $0.rooms.insert(room) }
+    }
+
+    /// Pushes that are not started yet, once nothing is wrong with any of their targets.
+    private func pushes(to targets: [OutputTarget], room: String) throws(StageError) -> [RTMPPush] {
+        guard !targets.isEmpty else { throw .outputInvalid("A livestream needs at least one output") }
+        guard targets.count <= Self.maximumOutputs else {
+            throw .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
+        }
+        var names: Set<String> = []
+        for target in targets where !names.insert(target.name).inserted {
+            throw .outputInvalid("Two outputs have the name \(target.name)")
+        }
+        var pushes: [RTMPPush] = []
+        for target in targets { pushes.append(try push(to: target, room: room)) }
+        return pushes
     }
 
     private func push(to target: OutputTarget, room: String) throws(StageError) -> RTMPPush {

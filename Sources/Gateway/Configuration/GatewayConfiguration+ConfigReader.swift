@@ -37,7 +37,7 @@ extension GatewayConfiguration {
     private static let keys: Set<String> = [
         "data.dir", "host", "rtmp.port", "http.port", "admin.port", "rtmps.port", "tls.certificate", "tls.key",
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
-        "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
+        "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
     ]
 
     /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
@@ -85,6 +85,7 @@ extension GatewayConfiguration {
         roomIdle = try read.int("room.idle", in: 0...86_400) ?? roomIdle
         maximumRooms = try read.int("rooms.maximum", in: 1...100_000) ?? maximumRooms
         makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc
+        maximumHosts = try read.int("hosts.maximum", in: 1...100_000) ?? maximumHosts
         maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
         retiredKeys = try read.string("auth.retired_keys")
         allowedOrigins = try read.strings("cors.origins") ?? allowedOrigins

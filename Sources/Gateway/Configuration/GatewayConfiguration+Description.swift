@@ -16,6 +16,7 @@ extension GatewayConfiguration {
             "room.idle: \(roomIdle)",
             "rooms.maximum: \(maximumRooms)",
             "rooms.ad_hoc: \(makesRoomsAdHoc)",
+            "hosts.maximum: \(maximumHosts)",
             "livestreams.maximum: \(maximumLivestreams)",
             "auth.retired_keys: \(resolvedRetiredKeys)",
             "cors.origins: \(allowedOrigins.isEmpty ? "none" : allowedOrigins.joined(separator: ", "))",

@@ -33,6 +33,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var maximumRooms = 200
     /// `rooms.ad_hoc`: whether whoever joins a room that is not there makes it.
     public var makesRoomsAdHoc = false
+    /// `hosts.maximum`: most connections of hosts at a time, over all rooms.
+    public var maximumHosts = 2_000
     /// `livestreams.maximum`: most livestreams at a time, over all rooms.
     public var maximumLivestreams = 100
     /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.

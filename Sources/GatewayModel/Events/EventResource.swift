@@ -52,7 +52,9 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var invitation: InvitationResource?
     /// Whom it happened to; with `invitation.*`.
     public var identities: [String]?
-    /// Why the stream or the livestream ends; with `session.disconnected`, `livestream.error` and `hls.error`.
+    /// The file; with `asset.*`.
+    public var asset: AssetResource?
+    /// What failed; with `session.disconnected`, `participant.media_failed` and `livestream.error`.
     public var error: ErrorResource?
 
     /// Makes an event; most of what belongs to its type is set afterwards.
@@ -101,6 +103,7 @@ public struct EventResource: Codable, Sendable, Hashable {
         case viewership
         case invitation
         case identities
+        case asset
         case error
     }
 }

@@ -16,6 +16,18 @@ public struct LayoutBody: Codable, Sendable, Hashable {
     public var autoSwitchOnScreenShare: Bool?
     /// What is written on the tiles.
     public var overlays: OverlaysBody?
+    /// Milliseconds in which tiles move, come and go, 0 to 2000; null is 300 again.
+    public var transitionMS: ExplicitNull<Int>?
+    /// What lies behind the tiles; null is the theme's colour again.
+    public var background: ExplicitNull<BackgroundResource>?
+    /// A picture over a corner of the canvas; null takes it away.
+    public var logo: ExplicitNull<LogoResource>?
+    /// Two lines over the lower part of the canvas; null takes them away.
+    public var lowerThird: ExplicitNull<LowerThirdResource>?
+    /// Text that runs along the lower edge of the canvas; null takes it away.
+    public var ticker: ExplicitNull<TickerResource>?
+    /// What the program is while it shows nobody; null is the plain slates again.
+    public var slates: ExplicitNull<SlatesBody>?
 
     /// Makes a body; what is left out is nil.
     public init(
@@ -26,7 +38,13 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         theme: String? = nil,
         scaleMode: String? = nil,
         autoSwitchOnScreenShare: Bool? = nil,
-        overlays: OverlaysBody? = nil
+        overlays: OverlaysBody? = nil,
+        transitionMS: ExplicitNull<Int>? = nil,
+        background: ExplicitNull<BackgroundResource>? = nil,
+        logo: ExplicitNull<LogoResource>? = nil,
+        lowerThird: ExplicitNull<LowerThirdResource>? = nil,
+        ticker: ExplicitNull<TickerResource>? = nil,
+        slates: ExplicitNull<SlatesBody>? = nil
     ) {
         self.type = type
         self.priority = priority
@@ -36,6 +54,12 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         self.scaleMode = scaleMode
         self.autoSwitchOnScreenShare = autoSwitchOnScreenShare
         self.overlays = overlays
+        self.transitionMS = transitionMS
+        self.background = background
+        self.logo = logo
+        self.lowerThird = lowerThird
+        self.ticker = ticker
+        self.slates = slates
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -47,5 +71,11 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         case scaleMode = "scale_mode"
         case autoSwitchOnScreenShare = "auto_switch_on_screen_share"
         case overlays
+        case transitionMS = "transition_ms"
+        case background
+        case logo
+        case lowerThird = "lower_third"
+        case ticker
+        case slates
     }
 }

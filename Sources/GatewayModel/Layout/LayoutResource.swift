@@ -1,21 +1,10 @@
 /// What is on air: how the tiles are arranged, and the tiles.
+///
+/// The settings' fields are its own on the wire, and in code.
+@dynamicMemberLookup
 public struct LayoutResource: Codable, Sendable, Hashable {
-    /// `GRID`, `SPOTLIGHT` or `SIDEBAR`.
-    public var type: String
-    /// Who comes first: `SPEAKER` or `PIN`.
-    public var priority: String
-    /// Tiles at the same time, 1 to 12.
-    public var gridSize: Int
-    /// `landscape` or `portrait`.
-    public var orientation: String
-    /// `DARK`, `LIGHT` or `DEFAULT`.
-    public var theme: String
-    /// How cameras fill their tiles: `fill` or `fit`.
-    public var scaleMode: String
-    /// A screen share takes the large place by itself.
-    public var autoSwitchOnScreenShare: Bool
-    /// What is written on the tiles.
-    public var overlays: OverlaysResource
+    /// How the tiles are arranged.
+    public var settings: LayoutSettingsResource
     /// Canvas width in pixels.
     public var width: Int
     /// Canvas height in pixels.
@@ -24,41 +13,37 @@ public struct LayoutResource: Codable, Sendable, Hashable {
     public var tiles: [TileResource]
 
     /// Makes a layout.
-    public init(
-        type: String,
-        priority: String = "SPEAKER",
-        gridSize: Int,
-        orientation: String,
-        theme: String = "DEFAULT",
-        scaleMode: String = "fill",
-        autoSwitchOnScreenShare: Bool = true,
-        overlays: OverlaysResource = OverlaysResource(name: true, mic: true),
-        width: Int,
-        height: Int,
-        tiles: [TileResource]
-    ) {
-        self.type = type
-        self.priority = priority
-        self.gridSize = gridSize
-        self.orientation = orientation
-        self.theme = theme
-        self.scaleMode = scaleMode
-        self.autoSwitchOnScreenShare = autoSwitchOnScreenShare
-        self.overlays = overlays
+    public init(settings: LayoutSettingsResource, width: Int, height: Int, tiles: [TileResource]) {
+        self.settings = settings
         self.width = width
         self.height = height
         self.tiles = tiles
     }
 
+    /// A field of the settings.
+    public subscript<Value>(dynamicMember field: KeyPath<LayoutSettingsResource, Value>) -> Value {
+        settings[keyPath: field]
+    }
+
+    /// Reads the settings' fields and its own from one object.
+    public init(from decoder: any Decoder) throws {
+        settings = try LayoutSettingsResource(from: decoder)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        width = try values.decode(Int.self, forKey: .width)
+        height = try values.decode(Int.self, forKey: .height)
+        tiles = try values.decode([TileResource].self, forKey: .tiles)
+    }
+
+    /// Writes the settings' fields and its own into one object.
+    public func encode(to encoder: any Encoder) throws {
+        try settings.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(width, forKey: .width)
+        try values.encode(height, forKey: .height)
+        try values.encode(tiles, forKey: .tiles)
+    }
+
     private enum CodingKeys: String, CodingKey {
-        case type
-        case priority
-        case gridSize = "grid_size"
-        case orientation
-        case theme
-        case scaleMode = "scale_mode"
-        case autoSwitchOnScreenShare = "auto_switch_on_screen_share"
-        case overlays
         case width
         case height
         case tiles

@@ -16,8 +16,20 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
     public var autoSwitchOnScreenShare: Bool
     /// What is written on the tiles.
     public var overlays: OverlaysResource
+    /// Milliseconds in which tiles move, come and go.
+    public var transitionMS: Int
+    /// What lies behind the tiles; null is the theme's colour.
+    @ExplicitNull public var background: BackgroundResource?
+    /// A picture over a corner of the canvas; null without one.
+    @ExplicitNull public var logo: LogoResource?
+    /// Two lines over the lower part of the canvas; null without them.
+    @ExplicitNull public var lowerThird: LowerThirdResource?
+    /// Text that runs along the lower edge of the canvas; null without it.
+    @ExplicitNull public var ticker: TickerResource?
+    /// What the program is while it shows nobody.
+    public var slates: SlatesResource
 
-    /// Makes settings.
+    /// Makes settings; the usual ones unless said.
     public init(
         type: String,
         priority: String = "SPEAKER",
@@ -26,7 +38,13 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
         theme: String = "DEFAULT",
         scaleMode: String = "fill",
         autoSwitchOnScreenShare: Bool = true,
-        overlays: OverlaysResource = OverlaysResource(name: true, mic: true)
+        overlays: OverlaysResource = OverlaysResource(name: true, mic: true),
+        transitionMS: Int = 300,
+        background: BackgroundResource? = nil,
+        logo: LogoResource? = nil,
+        lowerThird: LowerThirdResource? = nil,
+        ticker: TickerResource? = nil,
+        slates: SlatesResource = SlatesResource()
     ) {
         self.type = type
         self.priority = priority
@@ -36,6 +54,12 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
         self.scaleMode = scaleMode
         self.autoSwitchOnScreenShare = autoSwitchOnScreenShare
         self.overlays = overlays
+        self.transitionMS = transitionMS
+        self.background = background
+        self.logo = logo
+        self.lowerThird = lowerThird
+        self.ticker = ticker
+        self.slates = slates
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -47,5 +71,11 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
         case scaleMode = "scale_mode"
         case autoSwitchOnScreenShare = "auto_switch_on_screen_share"
         case overlays
+        case transitionMS = "transition_ms"
+        case background
+        case logo
+        case lowerThird = "lower_third"
+        case ticker
+        case slates
     }
 }

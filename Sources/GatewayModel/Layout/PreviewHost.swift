@@ -14,6 +14,8 @@ public struct PreviewHost: Codable, Sendable, Hashable {
     public var isDominantSpeaker: Bool?
     /// `SHARE_AND_CAM`, `CAM` or `SHARE`; not pinned when left out.
     public var pinType: String?
+    /// What stands for the host while the camera is off, `asset:NAME` or a URL.
+    public var avatar: String?
 
     /// Makes a host; what is left out is nil.
     public init(
@@ -23,7 +25,8 @@ public struct PreviewHost: Codable, Sendable, Hashable {
         hasMic: Bool? = nil,
         hasScreen: Bool? = nil,
         isDominantSpeaker: Bool? = nil,
-        pinType: String? = nil
+        pinType: String? = nil,
+        avatar: String? = nil
     ) {
         self.sid = sid
         self.label = label
@@ -32,6 +35,7 @@ public struct PreviewHost: Codable, Sendable, Hashable {
         self.hasScreen = hasScreen
         self.isDominantSpeaker = isDominantSpeaker
         self.pinType = pinType
+        self.avatar = avatar
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -42,5 +46,6 @@ public struct PreviewHost: Codable, Sendable, Hashable {
         case hasScreen = "has_screen"
         case isDominantSpeaker = "is_dominant_speaker"
         case pinType = "pin_type"
+        case avatar
     }
 }

@@ -20,6 +20,10 @@ public struct TileResource: Codable, Sendable, Hashable {
     public var label: String
     /// The microphone is heard.
     public var micOn: Bool
+    /// What stands for the host while the camera is off, `asset:NAME` or a URL; null without one.
+    @ExplicitNull public var avatar: String?
+    /// It is one of the small tiles beside a large one.
+    public var inStrip: Bool
 
     /// Makes a tile.
     public init(
@@ -32,7 +36,9 @@ public struct TileResource: Codable, Sendable, Hashable {
         height: Int,
         scaleMode: String,
         label: String,
-        micOn: Bool
+        micOn: Bool,
+        avatar: String? = nil,
+        inStrip: Bool = false
     ) {
         self.position = position
         self.participantSID = participantSID
@@ -44,6 +50,8 @@ public struct TileResource: Codable, Sendable, Hashable {
         self.scaleMode = scaleMode
         self.label = label
         self.micOn = micOn
+        self.avatar = avatar
+        self.inStrip = inStrip
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -57,5 +65,7 @@ public struct TileResource: Codable, Sendable, Hashable {
         case scaleMode = "scale_mode"
         case label
         case micOn = "mic_on"
+        case avatar
+        case inStrip = "in_strip"
     }
 }

@@ -6,17 +6,21 @@ public struct MixerReportEntry: Codable, Sendable, Hashable {
     @ExplicitNull public var audioLevel: Double?
     /// The tracks whose media can be decoded: `mic`, `camera`, `screen`.
     public var subscribed: [String]
+    /// How the host's media keeps time; left out where that is not known.
+    public var sync: SyncResource?
 
     /// Makes an entry.
-    public init(sid: String, audioLevel: Double?, subscribed: [String]) {
+    public init(sid: String, audioLevel: Double?, subscribed: [String], sync: SyncResource? = nil) {
         self.sid = sid
         self.audioLevel = audioLevel
         self.subscribed = subscribed
+        self.sync = sync
     }
 
     private enum CodingKeys: String, CodingKey {
         case sid
         case audioLevel = "audio_level"
         case subscribed
+        case sync
     }
 }

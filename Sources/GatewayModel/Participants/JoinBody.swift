@@ -8,6 +8,8 @@ public struct JoinBody: Codable, Sendable, Hashable {
     public var mode: String?
     /// Anything the clients want to know of each other, up to 4 KiB.
     public var metadata: [String: AnyJSON]?
+    /// What stands for the participant while there is no picture: `asset:NAME`, or an `http://` or `https://` URL.
+    public var avatar: String?
     /// What the client is about to send and play.
     public var callSettings: CallSettingsBody?
     /// What the client would send at most.
@@ -21,6 +23,7 @@ public struct JoinBody: Codable, Sendable, Hashable {
         displayName: String? = nil,
         mode: String? = nil,
         metadata: [String: AnyJSON]? = nil,
+        avatar: String? = nil,
         callSettings: CallSettingsBody? = nil,
         connectOptions: ConnectOptionsBody? = nil,
         invitationSID: String? = nil
@@ -29,6 +32,7 @@ public struct JoinBody: Codable, Sendable, Hashable {
         self.displayName = displayName
         self.mode = mode
         self.metadata = metadata
+        self.avatar = avatar
         self.callSettings = callSettings
         self.connectOptions = connectOptions
         self.invitationSID = invitationSID
@@ -39,6 +43,7 @@ public struct JoinBody: Codable, Sendable, Hashable {
         case displayName = "display_name"
         case mode
         case metadata
+        case avatar
         case callSettings = "call_settings"
         case connectOptions = "connect_options"
         case invitationSID = "invitation_sid"

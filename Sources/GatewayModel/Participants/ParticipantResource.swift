@@ -30,6 +30,12 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     public var tracks: [TrackResource]
     /// What the clients want to know of each other.
     public var metadata: [String: AnyJSON]
+    /// What stands for the participant while there is no picture, `asset:NAME` or a URL; null without one.
+    @ExplicitNull public var avatar: String?
+    /// How the participant is mixed as a host.
+    public var sound: ParticipantSoundResource
+    /// How the host's media keeps time, which no event tells; null while it is not known.
+    @ExplicitNull public var sync: SyncResource?
     /// When the participant joined.
     public var joinedAt: Timestamp
     /// Counts the changes of the participant.
@@ -52,6 +58,9 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         position: Int?,
         tracks: [TrackResource],
         metadata: [String: AnyJSON] = [:],
+        avatar: String? = nil,
+        sound: ParticipantSoundResource = ParticipantSoundResource(),
+        sync: SyncResource? = nil,
         joinedAt: Timestamp,
         revision: UInt64
     ) {
@@ -70,6 +79,9 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         self.position = position
         self.tracks = tracks
         self.metadata = metadata
+        self.avatar = avatar
+        self.sound = sound
+        self.sync = sync
         self.joinedAt = joinedAt
         self.revision = revision
     }
@@ -90,6 +102,9 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         case position
         case tracks
         case metadata
+        case avatar
+        case sound
+        case sync
         case joinedAt = "joined_at"
         case revision
     }

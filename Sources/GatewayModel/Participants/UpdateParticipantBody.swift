@@ -4,15 +4,23 @@ public struct UpdateParticipantBody: Codable, Sendable, Hashable {
     public var displayName: String?
     /// Takes the place of the former one.
     public var metadata: [String: AnyJSON]?
+    /// What stands for the participant while there is no picture, `asset:NAME` or a URL; null takes it away.
+    public var avatar: ExplicitNull<String>?
 
     /// Makes a body; what is left out is nil.
-    public init(displayName: String? = nil, metadata: [String: AnyJSON]? = nil) {
+    public init(
+        displayName: String? = nil,
+        metadata: [String: AnyJSON]? = nil,
+        avatar: ExplicitNull<String>? = nil
+    ) {
         self.displayName = displayName
         self.metadata = metadata
+        self.avatar = avatar
     }
 
     private enum CodingKeys: String, CodingKey {
         case displayName = "display_name"
         case metadata
+        case avatar
     }
 }

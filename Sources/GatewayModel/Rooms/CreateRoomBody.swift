@@ -14,6 +14,10 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var backstage: Bool?
     /// The arrangement of the tiles; a grid when left out.
     public var layout: LayoutBody?
+    /// How the sound of the hosts is mixed.
+    public var sound: RoomSoundBody?
+    /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; 0 when left out.
+    public var linger: Int?
     /// The program's size and rates; 720p30 when left out.
     public var program: ProgramResource?
     /// What begins by itself when the program begins.
@@ -28,6 +32,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         unusedRoomTimeout: Int? = nil,
         backstage: Bool? = nil,
         layout: LayoutBody? = nil,
+        sound: RoomSoundBody? = nil,
+        linger: Int? = nil,
         program: ProgramResource? = nil,
         autoStart: AutoStartBody? = nil
     ) {
@@ -38,6 +44,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         self.unusedRoomTimeout = unusedRoomTimeout
         self.backstage = backstage
         self.layout = layout
+        self.sound = sound
+        self.linger = linger
         self.program = program
         self.autoStart = autoStart
     }
@@ -50,6 +58,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         case unusedRoomTimeout = "unused_room_timeout"
         case backstage
         case layout
+        case sound
+        case linger
         case program
         case autoStart = "auto_start"
     }

@@ -8,6 +8,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var status: String
     /// The program is withheld from the audience.
     public var backstage: Bool
+    /// The audience saw or heard a host at least once.
+    public var wasOnAir: Bool
     /// Signalled participants at most.
     public var maxParticipants: Int
     /// Hosts at most.
@@ -22,6 +24,10 @@ public struct RoomResource: Codable, Sendable, Hashable {
     @ExplicitNull public var dominantSpeakerSID: String?
     /// The arrangement of the tiles.
     public var layout: LayoutSettingsResource
+    /// How the sound of the hosts is mixed.
+    public var sound: RoomSoundResource
+    /// Seconds for which the program goes on with its last slate once the room has ended.
+    public var linger: Int
     /// How the program leaves.
     public var egress: EgressResource
     /// The program's size and rates.
@@ -45,6 +51,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         uniqueName: String,
         status: String,
         backstage: Bool,
+        wasOnAir: Bool = false,
         maxParticipants: Int,
         maxHosts: Int,
         emptyRoomTimeout: Int,
@@ -52,6 +59,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
         counts: CountsResource,
         dominantSpeakerSID: String?,
         layout: LayoutSettingsResource,
+        sound: RoomSoundResource = RoomSoundResource(),
+        linger: Int = 0,
         egress: EgressResource,
         program: ProgramResource,
         playback: PlaybackResource,
@@ -65,6 +74,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         self.uniqueName = uniqueName
         self.status = status
         self.backstage = backstage
+        self.wasOnAir = wasOnAir
         self.maxParticipants = maxParticipants
         self.maxHosts = maxHosts
         self.emptyRoomTimeout = emptyRoomTimeout
@@ -72,6 +82,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
         self.counts = counts
         self.dominantSpeakerSID = dominantSpeakerSID
         self.layout = layout
+        self.sound = sound
+        self.linger = linger
         self.egress = egress
         self.program = program
         self.playback = playback
@@ -87,6 +99,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case uniqueName = "unique_name"
         case status
         case backstage
+        case wasOnAir = "was_on_air"
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
         case emptyRoomTimeout = "empty_room_timeout"
@@ -94,6 +107,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case counts
         case dominantSpeakerSID = "dominant_speaker_sid"
         case layout
+        case sound
+        case linger
         case egress
         case program
         case playback

@@ -1,6 +1,5 @@
 import Media
 import NIOCore
-import RTMP
 import Stage
 
 /// Checks and straightens what one host sends, before anything else looks at it.
@@ -29,8 +28,8 @@ struct HostMedia {
 
     /// The packet as it may go on, or nil when it is dropped.
     ///
-    /// - Throws: The status that tells the encoder what it must change.
-    mutating func admit(_ packet: MediaPacket, now: MonotonicTime) throws(RTMPStatus) -> MediaPacket? {
+    /// - Throws: 53404 for what cannot be decoded here, 53305 for a picture beyond the limit.
+    mutating func admit(_ packet: MediaPacket, now: MonotonicTime) throws(StageError) -> MediaPacket? {
         switch packet.content {
         case .metadata, .videoEnd:
             return packet
@@ -58,31 +57,31 @@ struct HostMedia {
         if let lastSound, now.seconds(since: lastSound) > Self.silence { published.hasAudio = false }
     }
 
-    private func require(_ codec: VideoCodec) throws(RTMPStatus) {
-        guard codec == .h264 else { throw .unsupportedCodec(codec.rawValue) }
+    private func require(_ codec: VideoCodec) throws(StageError) {
+        guard codec == .h264 else { throw .codecUnsupported("\(codec.rawValue) is not supported") }
     }
 
-    private func require(_ codec: AudioCodec) throws(RTMPStatus) {
-        guard codec == .aac || codec == .mp3 else { throw .unsupportedCodec(codec.rawValue) }
+    private func require(_ codec: AudioCodec) throws(StageError) {
+        guard codec == .aac || codec == .mp3 else { throw .codecUnsupported("\(codec.rawValue) is not supported") }
     }
 
-    private mutating func configuration(_ packet: MediaPacket) throws(RTMPStatus) -> MediaPacket? {
+    private mutating func configuration(_ packet: MediaPacket) throws(StageError) -> MediaPacket? {
         let configuration: AVCConfiguration
         do {
             configuration = try AVCConfiguration(packet.payload)
         } catch {
-            throw .publishFailed("the H.264 configuration cannot be read (\(error))")
+            throw .codecUnsupported("The H.264 configuration cannot be read (\(error))")
         }
         let sps = configuration.sps
         guard sps.chromaFormat == 1, sps.lumaBitDepth == 8, sps.chromaBitDepth == 8 else {
-            throw .publishFailed("H.264 must be 8-bit 4:2:0; choose the Baseline, Main or High profile")
+            throw .codecUnsupported("H.264 must be 8-bit 4:2:0, of the Baseline, Main or High profile")
         }
         guard max(sps.width, sps.height) <= limit.long, min(sps.width, sps.height) <= limit.short else {
             let most = "\(limit.long)x\(limit.short)"
-            throw .publishFailed("a picture of \(sps.width)x\(sps.height) is too large, \(most) is the most")
+            throw .trackCapacityReached("A picture of \(sps.width)x\(sps.height) is too large, \(most) is the most")
         }
         guard sps.level <= Self.highestLevel else {
-            throw .publishFailed("H.264 level \(Double(sps.level) / 10) is too high, 5.2 is the most")
+            throw .codecUnsupported("H.264 level \(Double(sps.level) / 10) is too high, 5.2 is the most")
         }
         lengthSize = configuration.nalLengthSize
         published.width = sps.width
@@ -92,12 +91,12 @@ struct HostMedia {
         return .h264Configuration(configuration.record, timestamp: packet.timestamp)
     }
 
-    private mutating func soundConfiguration(_ packet: MediaPacket) throws(RTMPStatus) -> MediaPacket {
+    private mutating func soundConfiguration(_ packet: MediaPacket) throws(StageError) -> MediaPacket {
         guard case .audioConfiguration(.aac) = packet.content else { return packet }
         do {
             _ = try AACConfiguration(packet.payload)
         } catch {
-            throw .publishFailed("the AAC configuration cannot be read (\(error))")
+            throw .codecUnsupported("The AAC configuration cannot be read (\(error))")
         }
         return packet
     }

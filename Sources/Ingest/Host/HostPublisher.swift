@@ -71,8 +71,19 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
 
     func receive(_ packet: MediaPacket) throws(RTMPStatus) {
         let now = MonotonicTime.now()
-        try watchBitrate(packet.body.readableBytes, now: now)
-        guard var packet = try media.admit(packet, now: now) else { return }
+        do throws(StageError) {
+            try watchBitrate(packet.body.readableBytes, now: now)
+            guard let packet = try media.admit(packet, now: now) else { return }
+            pass(packet, arrival: now)
+        } catch {
+            logger.warning("host refused", metadata: ["code": "\(error.code)", "reason": "\(error.message)"])
+            stage.publishRefused(grant, because: error)
+            throw .publishRejected(error.description)
+        }
+    }
+
+    private func pass(_ packet: MediaPacket, arrival now: MonotonicTime) {
+        var packet = packet
         // On the clock first: what is dropped moves the host's time on all the same.
         packet.timestamp = timeline.place(packet, arrival: now)
         report()
@@ -117,14 +128,14 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         counted = (pictures, sounds)
     }
 
-    private func watchBitrate(_ bytes: Int, now: MonotonicTime) throws(RTMPStatus) {
+    private func watchBitrate(_ bytes: Int, now: MonotonicTime) throws(StageError) {
         switch bitrate.note(bytes: bytes, now: now) {
         case .fine:
             return
         case .high(let kilobits):
             logger.warning("host sends more than agreed", metadata: ["kbps": "\(kilobits)"])
         case .tooHigh(let kilobits):
-            throw .publishFailed("\(kilobits) kb/s is far more than this gateway takes from one host")
+            throw .trackCapacityReached("\(kilobits) kb/s is far more than may come from this host")
         }
     }
 

@@ -58,11 +58,9 @@ extension RTMPStatus {
         error("NetStream.Publish.Failed", reason)
     }
 
-    /// The stream was encoded with something that is not taken here.
-    ///
-    /// - Parameter name: The codec, as `VideoCodec` or `AudioCodec` name it.
-    public static func unsupportedCodec(_ name: String) -> RTMPStatus {
-        error("NetStream.Publish.Rejected", "\(name) is not supported; send H.264 video with AAC or MP3 sound.")
+    /// What the stream carries is not taken here.
+    public static func publishRejected(_ reason: String) -> RTMPStatus {
+        error("NetStream.Publish.Rejected", reason)
     }
 
     /// A newer connection with the same key took over.

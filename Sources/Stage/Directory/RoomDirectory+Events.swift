@@ -169,6 +169,16 @@ extension RoomDirectory {
         announce(.hlsStateChanged(status), room: room)
     }
 
+    /// Tells those who follow a room of a file that was put into it.
+    public func assetStored(room: String, _ asset: Asset) {
+        announce(.assetStored(asset), room: room)
+    }
+
+    /// Tells those who follow a room of a file that was taken out of it.
+    public func assetRemoved(room: String, _ asset: Asset) {
+        announce(.assetRemoved(asset), room: room)
+    }
+
     /// Says how many viewers a room has now; those who follow it are told of a change within a second or so.
     ///
     /// To be called as often as the number may have changed; they are told once a second at most.

@@ -67,6 +67,18 @@ extension RoomDirectory {
         }
     }
 
+    /// What a host's encoder wanted to publish, or publishes, is refused; those who follow the room are told why.
+    ///
+    /// An encoder that tries again and again is told of every few seconds.
+    public func publishRefused(_ grant: PublishGrant, because error: StageError) {
+        defer { deliver() }
+        state.withLock { state in
+            let now = clock.now
+            // A room that is forgotten has nobody to tell.
+            _ = try? state.change(grant.roomSID) { $0.publishRefused(by: grant.participantSID, error, at: now) }
+        }
+    }
+
     /// A publishing connection is gone; the host keeps the place.
     ///
     /// Told by an older connection than the newest, it changes nothing.

@@ -179,18 +179,26 @@ public final class RoomDirectory: Sendable {
         }
     }
 
-    /// Changes a participant's display name or metadata; nil leaves them as they are.
+    /// Changes a participant's display name, metadata or avatar; nil leaves them as they are.
     ///
+    /// - Parameter avatar: Nil inside for none any more.
     /// - Throws: 53106, 53204, 3073.
     public func describe(
         room: String,
         participant: String,
         displayName: String? = nil,
-        metadata: String? = nil
+        metadata: String? = nil,
+        avatar: AssetReference?? = .none
     ) throws(StageError) -> ParticipantView {
         try change { (state, now) throws(StageError) in
             try state.change(room) { (room) throws(StageError) in
-                let changed = try room.describe(participant, displayName: displayName, metadata: metadata, at: now)
+                let changed = try room.describe(
+                    participant,
+                    displayName: displayName,
+                    metadata: metadata,
+                    avatar: avatar,
+                    at: now
+                )
                 return room.view(of: changed)
             }
         }

@@ -11,6 +11,7 @@ extension StageEvent {
         case participantModeChanged = "participant.mode_changed"
         case participantReconnecting = "participant.reconnecting"
         case participantReconnected = "participant.reconnected"
+        case participantMediaFailed = "participant.media_failed"
         case trackPublished = "track.published"
         case trackUnpublished = "track.unpublished"
         case trackEnabled = "track.enabled"
@@ -31,6 +32,8 @@ extension StageEvent {
         case invitationRejected = "invitation.rejected"
         case invitationCancelled = "invitation.cancelled"
         case invitationMissed = "invitation.missed"
+        case assetStored = "asset.stored"
+        case assetRemoved = "asset.removed"
         case sessionDisconnected = "session.disconnected"
         case heartbeat
     }
@@ -48,6 +51,7 @@ extension StageEvent {
         case .participantModeChanged: .participantModeChanged
         case .participantReconnecting: .participantReconnecting
         case .participantReconnected: .participantReconnected
+        case .participantMediaFailed: .participantMediaFailed
         case .trackPublished: .trackPublished
         case .trackUnpublished: .trackUnpublished
         case .trackEnabled: .trackEnabled
@@ -64,6 +68,8 @@ extension StageEvent {
         case .hlsStateChanged: .hlsStateChanged
         case .viewershipUpdated: .viewershipUpdated
         case .invitation(let change): Name(change.kind)
+        case .assetStored: .assetStored
+        case .assetRemoved: .assetRemoved
         case .sessionDisconnected: .sessionDisconnected
         case .heartbeat: .heartbeat
         }

@@ -18,6 +18,8 @@ public struct StageEvent: Sendable, Equatable {
         /// The connection (53001) or the media (53405) was lost; the place is kept.
         case participantReconnecting(ParticipantView, StageError)
         case participantReconnected(ParticipantView)
+        /// What the participant's encoder sends was refused, and its connection closed: 53404 or 53305.
+        case participantMediaFailed(ParticipantView, StageError)
         case trackPublished(Track, participant: ParticipantView)
         case trackUnpublished(Track, participant: ParticipantView, UnpublishReason)
         case trackEnabled(Track, participant: ParticipantView)
@@ -38,6 +40,9 @@ public struct StageEvent: Sendable, Equatable {
         /// The number of viewers changed; it is counted elsewhere, and filled in where the event is written out.
         case viewershipUpdated
         case invitation(InvitationChange)
+        /// A file was put into the room, perhaps in place of another one of its name.
+        case assetStored(Asset)
+        case assetRemoved(Asset)
         /// The last event of a reader that is shut out.
         case sessionDisconnected(StageError)
         /// Nothing happened; says to readers that the stream lives. It has no revision of its own.

@@ -55,6 +55,21 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
     public var autoSwitchOnScreenShare: Bool
     /// What is written on the tiles.
     public var overlays: Overlays
+    /// Milliseconds in which tiles move, come and go, 0 to 2000; 0 is at once.
+    public var transition: Int
+    /// What lies behind the tiles; nil is the theme's colour.
+    public var background: Background?
+    /// A picture over a corner of the canvas.
+    public var logo: Logo?
+    /// Two lines over the lower part of the canvas.
+    public var lowerThird: LowerThird?
+    /// Text that runs along the lower edge of the canvas.
+    public var ticker: Ticker?
+    /// What the program is while it shows nobody.
+    public var slates: Slates
+
+    /// Milliseconds of a transition that nobody set.
+    public static let usualTransition = 300
 
     /// Makes settings; what is not named has its default.
     ///
@@ -67,7 +82,13 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         theme: Theme = .standard,
         scaleMode: Tile.ScaleMode = .fill,
         autoSwitchOnScreenShare: Bool = true,
-        overlays: Overlays = .init()
+        overlays: Overlays = .init(),
+        transition: Int = usualTransition,
+        background: Background? = nil,
+        logo: Logo? = nil,
+        lowerThird: LowerThird? = nil,
+        ticker: Ticker? = nil,
+        slates: Slates = .init()
     ) {
         self.kind = kind
         self.priority = priority
@@ -77,13 +98,30 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         self.scaleMode = scaleMode
         self.autoSwitchOnScreenShare = autoSwitchOnScreenShare
         self.overlays = overlays
+        self.transition = transition
+        self.background = background
+        self.logo = logo
+        self.lowerThird = lowerThird
+        self.ticker = ticker
+        self.slates = slates
     }
 
-    /// Checks the grid's size, the only value that its type does not already keep in range.
-    ///
-    /// - Parameter path: What stands before the field's name in the request, with its dot.
-    /// - Throws: 3073 naming `grid_size`.
-    public func validate(path: String = "layout.") throws(StageError) {
-        try StageError.check(gridSize, in: 1...GridLayout.maximumTiles, field: "\(path)grid_size")
+    /// Reads stored settings; what was not there yet when they were stored has its default.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        kind = try values.decode(Kind.self, forKey: .kind)
+        priority = try values.decode(Priority.self, forKey: .priority)
+        gridSize = try values.decode(Int.self, forKey: .gridSize)
+        orientation = try values.decodeIfPresent(Orientation.self, forKey: .orientation)
+        theme = try values.decode(Theme.self, forKey: .theme)
+        scaleMode = try values.decode(Tile.ScaleMode.self, forKey: .scaleMode)
+        autoSwitchOnScreenShare = try values.decode(Bool.self, forKey: .autoSwitchOnScreenShare)
+        overlays = try values.decode(Overlays.self, forKey: .overlays)
+        transition = try values.decodeIfPresent(Int.self, forKey: .transition) ?? Self.usualTransition
+        background = try values.decodeIfPresent(Background.self, forKey: .background)
+        logo = try values.decodeIfPresent(Logo.self, forKey: .logo)
+        lowerThird = try values.decodeIfPresent(LowerThird.self, forKey: .lowerThird)
+        ticker = try values.decodeIfPresent(Ticker.self, forKey: .ticker)
+        slates = try values.decodeIfPresent(Slates.self, forKey: .slates) ?? Slates()
     }
 }

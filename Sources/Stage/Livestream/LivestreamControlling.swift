@@ -9,11 +9,11 @@ public protocol LivestreamControlling: Sendable {
     ///
     /// - Throws: 4014 when nothing runs, 3055 while a stop is under way.
     func stop(room: String) throws(StageError)
-    /// Adds an output to a running livestream.
+    /// Adds outputs to a running livestream, all of them or none.
     ///
-    /// - Throws: 4014 when nothing runs, 3055 while a stop is under way, 4015 for a target that cannot
-    ///   be used or a name already taken.
-    func add(_ target: OutputTarget, room: String) throws(StageError)
+    /// - Throws: 4014 when nothing runs, 3055 while a stop is under way, 4015 for no target, one that cannot be used, or
+    ///   a name already taken.
+    func add(_ targets: [OutputTarget], room: String) throws(StageError)
     /// Takes one output down; the last one stays, for stopping is a command of its own.
     ///
     /// - Throws: 4014 when nothing runs or the name is unknown, 3055 while a stop is under way, 4015 with status 409 for

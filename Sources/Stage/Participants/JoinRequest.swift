@@ -8,6 +8,8 @@ public struct JoinRequest: Sendable, Equatable {
     public var mode: ParticipantMode
     /// Anything the clients want to know of each other: a JSON object in its canonical text, up to 4 KiB.
     public var metadata: String
+    /// The picture that stands for the participant while there is no other; nil for none.
+    public var avatar: AssetReference?
     /// What the client begins with.
     public var callSettings: CallSettings
     /// The tracks that the participant may publish; others are refused, and dropped where they arrive.
@@ -21,6 +23,7 @@ public struct JoinRequest: Sendable, Equatable {
         displayName: String? = nil,
         mode: ParticipantMode,
         metadata: String = JoinRequest.emptyMetadata,
+        avatar: AssetReference? = nil,
         callSettings: CallSettings = CallSettings(),
         sources: Set<TrackName> = Set(TrackName.allCases),
         invitationSID: String? = nil
@@ -29,6 +32,7 @@ public struct JoinRequest: Sendable, Equatable {
         self.displayName = displayName
         self.mode = mode
         self.metadata = metadata
+        self.avatar = avatar
         self.callSettings = callSettings
         self.sources = sources
         self.invitationSID = invitationSID

@@ -7,6 +7,10 @@ struct Participant: Sendable {
     var displayName: String
     /// A JSON object in its canonical text.
     var metadata: String
+    /// The picture that stands for the participant while there is no other.
+    var avatar: AssetReference?
+    /// How the participant is mixed as a host.
+    var sound: ParticipantSound
     let callSettings: CallSettings
     /// The tracks that the participant may publish at all.
     var sources: Set<TrackName>
@@ -22,6 +26,10 @@ struct Participant: Sendable {
     private(set) var tracks: [TrackName: Track] = [:]
     /// What publishes now, by what it publishes.
     var flows: [PublishSource: MediaFlow] = [:]
+    /// How the host's media keeps time, as the mixer said last.
+    var sync: HostSync?
+    /// Why the host's encoder was last refused.
+    var mediaFault: (error: StageError, at: Double)?
     /// What the mixer says of each track.
     var decoding: [TrackName: DecodingClaim] = [:]
     /// What ingest may pass on; every copy of the participant shares it.
@@ -33,6 +41,8 @@ struct Participant: Sendable {
         identity: String,
         displayName: String,
         metadata: String = JoinRequest.emptyMetadata,
+        avatar: AssetReference? = nil,
+        sound: ParticipantSound = ParticipantSound(),
         callSettings: CallSettings = CallSettings(),
         sources: Set<TrackName> = Set(TrackName.allCases),
         mode: ParticipantMode,
@@ -44,6 +54,8 @@ struct Participant: Sendable {
         self.identity = identity
         self.displayName = displayName
         self.metadata = metadata
+        self.avatar = avatar
+        self.sound = sound
         self.callSettings = callSettings
         self.sources = sources
         self.mode = mode
@@ -56,6 +68,8 @@ struct Participant: Sendable {
     var isMicOn: Bool { tracks[.mic]?.isOn ?? false }
     var isCameraOn: Bool { tracks[.camera]?.isOn ?? false }
     var isScreenOn: Bool { tracks[.screen]?.isOn ?? false }
+
+    var isSeenOrHeard: Bool { isMicOn || isCameraOn || isScreenOn }
 
     func wish(for name: TrackName) -> TrackWish {
         wishes[name] ?? .automatic

@@ -10,6 +10,10 @@ public struct ParticipantRecord: Sendable, Hashable, Codable {
     public var displayName: String
     /// A JSON object in its canonical text.
     public var metadata: String
+    /// The picture that stands for the participant.
+    public var avatar: AssetReference?
+    /// How the participant is mixed as a host.
+    public var sound: ParticipantSound
     /// What holds of the client's wishes.
     public var callSettings: CallSettings
     /// The tracks that the participant may publish.

@@ -8,6 +8,10 @@ public struct ParticipantView: Sendable, Hashable {
     public var displayName: String
     /// A JSON object in its canonical text.
     public var metadata: String
+    /// The picture that stands for the participant while there is no other; nil without one.
+    public var avatar: AssetReference?
+    /// How the participant is mixed as a host.
+    public var sound: ParticipantSound
     /// What the participant may do.
     public var mode: ParticipantMode
     /// How firmly the participant is connected.
@@ -26,6 +30,10 @@ public struct ParticipantView: Sendable, Hashable {
     ///
     /// It changes without an event and without a new revision.
     public var audioLevel: Double?
+    /// How the host's media keeps time; nil while the mixer said nothing of it.
+    ///
+    /// It changes without an event and without a new revision.
+    public var sync: HostSync?
     /// Seconds since 1970.
     public var joinedAt: Double
     /// Counts the changes of this participant.

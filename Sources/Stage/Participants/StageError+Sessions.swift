@@ -21,14 +21,18 @@ extension StageError {
         status: 410
     )
     /// 53404: what the encoder sends cannot be decoded here.
-    public static let codecUnsupported = StageError(
-        code: 53404,
-        name: "MediaNoSupportedCodecError",
-        message: "No supported codec",
-        cause: "The encoder sends something else than H.264 with AAC or MP3",
-        solution: "Choose H.264 and AAC in the encoder",
-        status: 400
-    )
+    ///
+    /// - Parameter fault: What of it, as a sentence without its full stop, such as `HEVC is not supported`.
+    public static func codecUnsupported(_ fault: String) -> StageError {
+        StageError(
+            code: 53404,
+            name: "MediaNoSupportedCodecError",
+            message: fault,
+            cause: "The encoder sends something else than 8-bit 4:2:0 H.264 with AAC or MP3",
+            solution: "Choose H.264 and AAC in the encoder",
+            status: 400
+        )
+    }
     /// 53405: a host's media never came, or stopped.
     public static let mediaLost = StageError(
         code: 53405,

@@ -7,7 +7,14 @@ extension Room {
         guard status == .inProgress else { throw .roomNotFound }
         guard self.isBackstage != isBackstage else { return }
         self.isBackstage = isBackstage
+        noteOnAir()
         emit(.roomUpdated(view), at: now)
+    }
+
+    /// Keeps in mind that the audience saw or heard somebody, if it does now.
+    mutating func noteOnAir() {
+        guard !wasOnAir, !isBackstage else { return }
+        wasOnAir = participants.contains { $0.isHost && $0.isSeenOrHeard }
     }
 
     /// Passes on news from outside of the stage; an ended room has none.

@@ -13,6 +13,7 @@ extension Room {
                 hasCamera: host.isCameraOn,
                 hasScreen: host.isScreenOn,
                 isMicOn: host.isMicOn,
+                avatar: host.avatar?.text,
                 pin: pin?.type,
                 pinnedAt: pin?.pinnedAt ?? 0,
                 isDominantSpeaker: speakers.dominant == host.sid,
@@ -43,6 +44,8 @@ extension Room {
     /// The last thing in a command, so that it is told once at most.
     mutating func announceLayout(at now: Double) {
         arrangeLayout()
+        // Every change of what is seen or heard of somebody comes by here.
+        noteOnAir()
         guard let layout = roomLayout.takeChange(settings) else { return }
         emit(.layoutChanged(layout), at: now)
     }

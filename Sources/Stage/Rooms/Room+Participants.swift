@@ -16,8 +16,10 @@ extension Room {
         try admit(request.mode, inPlaceOf: older.map { participants[$0].mode })
         try useInvitation(of: request, at: now)
 
-        let participant = Participant(request, limits: limits, at: now)
+        var participant = Participant(request, limits: limits, at: now)
         if let older {
+            // How somebody is mixed was decided for the person, not for one connection.
+            participant.sound = participants[older].sound
             let keepsPlace = participants[older].isHost && participant.isHost
             let gone = depart(
                 at: older,
@@ -52,13 +54,16 @@ extension Room {
 
     /// Changes what others see of a participant; nil leaves a thing as it is, a blank name becomes the identity.
     ///
-    /// Events: `participant.updated`, and `layout.changed` when a tile's label changes; none when nothing changes.
+    /// Events: `participant.updated`, and `layout.changed` when a tile changes; none when nothing changes.
+    ///
+    /// - Parameter avatar: Nil inside for none any more.
     ///
     /// - Throws: 53106, 53204, or 3073 naming the field.
     mutating func describe(
         _ reference: String,
         displayName: String?,
         metadata: String?,
+        avatar: AssetReference?? = .none,
         at now: Double
     ) throws(StageError) -> Participant {
         let index = try existing(reference)
@@ -68,10 +73,12 @@ extension Room {
         let name =
             displayName.map { JoinRequest.effectiveDisplayName($0, identity: old.identity) } ?? old.displayName
         let text = metadata ?? old.metadata
-        guard name != old.displayName || text != old.metadata else { return old }
+        let picture = avatar ?? old.avatar
+        guard name != old.displayName || text != old.metadata || picture != old.avatar else { return old }
         update(at: index) { participant in
             participant.displayName = name
             participant.metadata = text
+            participant.avatar = picture
         }
         emit(.participantUpdated(view(of: participants[index])), at: now)
         announceLayout(at: now)
@@ -126,6 +133,7 @@ extension Participant {
             identity: request.identity,
             displayName: request.effectiveDisplayName,
             metadata: request.metadata,
+            avatar: request.avatar,
             callSettings: request.callSettings.effective(within: limits),
             sources: request.sources,
             mode: request.mode,

@@ -67,6 +67,21 @@ extension Room {
         announceLayout(at: now)
     }
 
+    /// What a host's encoder sends is refused.
+    ///
+    /// Events: `participant.media_failed`, unless the same was told within the last few seconds.
+    mutating func publishRefused(by sid: String, _ error: StageError, at now: Double) {
+        guard status == .inProgress, let index = index(of: sid), participants[index].isHost else { return }
+        if let last = participants[index].mediaFault, last.error == error, now - last.at < Self.mediaFaultInterval {
+            return
+        }
+        note(at: index) { $0.mediaFault = (error, now) }
+        emit(.participantMediaFailed(view(of: participants[index]), error), at: now)
+    }
+
+    /// Seconds for which a host's fault is not told a second time.
+    private static let mediaFaultInterval = 5.0
+
     /// A publishing connection is gone; an older one than the newest is nobody's loss.
     ///
     /// Tracks that were published by command stay published without media; the others end with their connection.

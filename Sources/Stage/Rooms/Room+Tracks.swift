@@ -75,6 +75,7 @@ extension Room {
         let before = revision
         for entry in report.entries {
             guard let index = index(of: entry.participantSID), participants[index].isHost else { continue }
+            note(at: index) { $0.sync = entry.sync ?? $0.sync }
             levels.append(AudioLevel(participantSID: participants[index].sid, level: entry.audioLevel))
             for name in TrackName.allCases where participants[index].tracks[name]?.isEnabled ?? false {
                 note(at: index) { participant in

@@ -21,6 +21,8 @@ struct Room: Sendable {
     let createdAt: Double
     private(set) var updatedAt: Double
     private(set) var endedAt: Double?
+    /// The audience saw or heard a host at least once.
+    var wasOnAir = false
     /// Somebody ever joined.
     private(set) var wasJoined = false
     /// Since when the room waits for its first participant.
@@ -60,6 +62,7 @@ struct Room: Sendable {
         createdAt = record.createdAt
         unusedSince = record.createdAt
         wasJoined = record.wasJoined ?? true
+        wasOnAir = record.wasOnAir ?? false
         updatedAt = record.updatedAt
         endedAt = record.endedAt
         pins = record.pins
@@ -72,6 +75,7 @@ struct Room: Sendable {
             settings: settings,
             status: status,
             isBackstage: isBackstage,
+            wasOnAir: wasOnAir,
             counts: counts,
             participants: participants.map(view(of:)),
             dominantSpeakerSID: speakers.dominant,
@@ -100,6 +104,8 @@ struct Room: Sendable {
             identity: participant.identity,
             displayName: participant.displayName,
             metadata: participant.metadata,
+            avatar: participant.avatar,
+            sound: participant.sound,
             mode: participant.mode,
             status: participant.status,
             tracks: TrackName.allCases.compactMap { participant.tracks[$0] },
@@ -108,6 +114,7 @@ struct Room: Sendable {
             isSpeaking: speakers.isSpeaking(participant.sid),
             isDominantSpeaker: speakers.dominant == participant.sid,
             audioLevel: speakers.level(of: participant.sid) ?? participant.reportedLevel,
+            sync: participant.sync,
             joinedAt: participant.joinedAt,
             revision: participant.revision
         )

@@ -18,6 +18,8 @@ public struct RoomRecord: Sendable, Equatable, Codable {
     public var endedAt: Double?
     /// Whether anybody ever joined; nil in records that do not say.
     public var wasJoined: Bool?
+    /// Whether the audience ever saw or heard a host; nil in records that do not say.
+    public var wasOnAir: Bool?
     /// In join order.
     public var participants: [ParticipantRecord]
     /// Who sits where in the picture.

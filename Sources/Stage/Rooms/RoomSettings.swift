@@ -16,6 +16,10 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     public var layout: LayoutSettings
     /// What the program looks and sounds like.
     public var program: ProgramConfiguration
+    /// How the sound of the hosts is mixed.
+    public var sound: RoomSound
+    /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; nil is 0.
+    public var linger: Int?
 
     /// Makes settings; what is not named has its default.
     ///
@@ -28,7 +32,9 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         unusedTimeout: Int = 300,
         backstage: Bool = false,
         layout: LayoutSettings = .init(),
-        program: ProgramConfiguration = .init()
+        program: ProgramConfiguration = .init(),
+        sound: RoomSound = .init(),
+        linger: Int? = nil
     ) {
         self.name = name
         self.maximumParticipants = maximumParticipants
@@ -38,6 +44,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         self.backstage = backstage
         self.layout = layout
         self.program = program
+        self.sound = sound
+        self.linger = linger
     }
 
     /// Checks every value against its range.
@@ -56,5 +64,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         try StageError.check(unusedTimeout, in: 1...86_400, field: "unused_room_timeout")
         try layout.validate()
         try program.validate()
+        try sound.validate()
+        if let linger { try StageError.check(linger, in: 0...60, field: "linger") }
     }
 }

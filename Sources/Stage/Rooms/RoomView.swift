@@ -8,6 +8,8 @@ public struct RoomView: Sendable, Hashable {
     public var status: RoomStatus
     /// Whether the hosts prepare and the audience does not see them.
     public var isBackstage: Bool
+    /// Whether the audience saw or heard a host at least once.
+    public var wasOnAir: Bool
     /// How many participants there are, by mode.
     public var counts: RoomCounts
     /// In join order; empty once the room has ended.

@@ -8,12 +8,15 @@ public struct MixerReport: Sendable, Equatable {
         public var audioLevel: Double?
         /// The tracks whose media can be decoded.
         public var subscribed: Set<TrackName>
+        /// How its media keeps time; nil where that is not known.
+        public var sync: HostSync?
 
         /// Makes an entry.
-        public init(participantSID: String, audioLevel: Double?, subscribed: Set<TrackName>) {
+        public init(participantSID: String, audioLevel: Double?, subscribed: Set<TrackName>, sync: HostSync? = nil) {
             self.participantSID = participantSID
             self.audioLevel = audioLevel
             self.subscribed = subscribed
+            self.sync = sync
         }
     }
 

@@ -1,15 +1,6 @@
 // What can be wrong with a track.
 
 extension StageError {
-    /// 53203: more tracks than a host can have.
-    public static let tooManyTracks = StageError(
-        code: 53203,
-        name: "ParticipantMaxTracksExceededError",
-        message: "Participant has too many Tracks",
-        cause: "A host has one microphone, one camera and one screen",
-        solution: "Unpublish a track first",
-        status: 409
-    )
     /// 53300: a command for a track that is not published.
     public static let trackNotFound = StageError(
         code: 53300,
@@ -46,15 +37,19 @@ extension StageError {
         solution: "Enable the existing track, or unpublish it first",
         status: 409
     )
-    /// 53305: the gateway cannot carry one more track.
-    public static let trackCapacityReached = StageError(
-        code: 53305,
-        name: "TrackServerTrackCapacityReachedError",
-        message: "The gateway does not have enough resources to support a new Track",
-        cause: "The gateway is at its limit",
-        solution: "Try again later, or publish less",
-        status: 503,
-        isRetryable: true,
-        retryAfter: 10
-    )
+    /// 53305: more than the gateway takes: of all hosts together, or from one of them.
+    ///
+    /// - Parameter fault: What is too much, as a sentence without its full stop.
+    public static func trackCapacityReached(_ fault: String) -> StageError {
+        StageError(
+            code: 53305,
+            name: "TrackServerTrackCapacityReachedError",
+            message: fault,
+            cause: "What is published is beyond a limit of the gateway or of the participant",
+            solution: "Publish less, or try again later",
+            status: 503,
+            isRetryable: true,
+            retryAfter: 10
+        )
+    }
 }

@@ -78,7 +78,13 @@ extension ModelSamples {
         theme: "x",
         scaleMode: "x",
         autoSwitchOnScreenShare: true,
-        overlays: overlaysResource
+        overlays: overlaysResource,
+        transitionMS: 1,
+        background: backgroundResource,
+        logo: logoResource,
+        lowerThird: lowerThirdResource,
+        ticker: tickerResource,
+        slates: slatesResource
     )
 
     static let playbackResource = PlaybackResource(hlsURL: "x", rtmpURL: "x", flvURL: "x", viewerToken: "x")
@@ -88,6 +94,7 @@ extension ModelSamples {
         uniqueName: "x",
         status: "x",
         backstage: true,
+        wasOnAir: true,
         maxParticipants: 1,
         maxHosts: 1,
         emptyRoomTimeout: 1,
@@ -95,6 +102,8 @@ extension ModelSamples {
         counts: countsResource,
         dominantSpeakerSID: "x",
         layout: layoutSettingsResource,
+        sound: roomSoundResource,
+        linger: 1,
         egress: egressResource,
         program: programResource,
         playback: playbackResource,
@@ -137,6 +146,9 @@ extension ModelSamples {
         position: 1,
         tracks: [trackResource],
         metadata: ["a": .bool(true)],
+        avatar: "x",
+        sound: participantSoundResource,
+        sync: syncResource,
         joinedAt: Timestamp(0),
         revision: 1
     )
@@ -165,18 +177,13 @@ extension ModelSamples {
         height: 1,
         scaleMode: "x",
         label: "x",
-        micOn: true
+        micOn: true,
+        avatar: "x",
+        inStrip: true
     )
 
     static let layoutResource = LayoutResource(
-        type: "x",
-        priority: "x",
-        gridSize: 1,
-        orientation: "x",
-        theme: "x",
-        scaleMode: "x",
-        autoSwitchOnScreenShare: true,
-        overlays: overlaysResource,
+        settings: layoutSettingsResource,
         width: 1,
         height: 1,
         tiles: [tileResource]
@@ -227,6 +234,7 @@ extension ModelSamples {
         event.viewership = viewershipResource
         event.invitation = invitationResource
         event.identities = ["x"]
+        event.asset = assetResource
         event.error = errorResource
         return event
     }()

@@ -13,7 +13,13 @@ extension ModelSamples {
         theme: "x",
         scaleMode: "x",
         autoSwitchOnScreenShare: true,
-        overlays: overlaysBody
+        overlays: overlaysBody,
+        transitionMS: ExplicitNull(wrappedValue: 1),
+        background: ExplicitNull(wrappedValue: backgroundResource),
+        logo: ExplicitNull(wrappedValue: logoResource),
+        lowerThird: ExplicitNull(wrappedValue: lowerThirdResource),
+        ticker: ExplicitNull(wrappedValue: tickerResource),
+        slates: ExplicitNull(wrappedValue: slatesBody)
     )
 
     static let startLivestreamBody = StartLivestreamBody(
@@ -53,6 +59,8 @@ extension ModelSamples {
         unusedRoomTimeout: 1,
         backstage: true,
         layout: layoutBody,
+        sound: roomSoundBody,
+        linger: 1,
         program: programResource,
         autoStart: autoStartBody
     )
@@ -64,6 +72,7 @@ extension ModelSamples {
         displayName: "x",
         mode: "x",
         metadata: ["a": .bool(true)],
+        avatar: "x",
         callSettings: callSettingsBody,
         connectOptions: connectOptionsBody,
         invitationSID: "x"
@@ -76,12 +85,18 @@ extension ModelSamples {
         hasMic: true,
         hasScreen: true,
         isDominantSpeaker: true,
-        pinType: "x"
+        pinType: "x",
+        avatar: "x"
     )
 
     static let layoutPreviewBody = LayoutPreviewBody(layout: layoutBody, hosts: [previewHost])
 
-    static let mixerReportEntry = MixerReportEntry(sid: "x", audioLevel: 1.5, subscribed: ["x"])
+    static let mixerReportEntry = MixerReportEntry(
+        sid: "x",
+        audioLevel: 1.5,
+        subscribed: ["x"],
+        sync: syncResource
+    )
 
     static let mixerReportBody = MixerReportBody(participants: [mixerReportEntry])
 
@@ -93,7 +108,11 @@ extension ModelSamples {
 
     static let reconnectBody = ReconnectBody(sessionID: "x", lastEventID: EventID(1))
 
-    static let updateParticipantBody = UpdateParticipantBody(displayName: "x", metadata: ["a": .bool(true)])
+    static let updateParticipantBody = UpdateParticipantBody(
+        displayName: "x",
+        metadata: ["a": .bool(true)],
+        avatar: ExplicitNull(wrappedValue: "x")
+    )
 
     static let updateRoomBody = UpdateRoomBody(status: "x")
 

@@ -1,6 +1,7 @@
 import Foundation
 import GatewayModel
 import Hummingbird
+import Stage
 import Testing
 
 @testable import ControlAPI
@@ -64,11 +65,27 @@ struct OpenAPITests {
     @Test("The properties of every schema are the words that the code writes and reads", arguments: ModelSamples.all)
     func schemas(sample: ModelSamples.Sample) async throws {
         try await ControlServer.run { (server) async throws in
-            let schema = try #require(try await document(server)["components", "schemas", sample.name])
-            let properties = schema["properties"]?.keys ?? []
+            let schemas = try #require(try await document(server)["components", "schemas"])
+            let schema = try #require(schemas[sample.name])
+            var properties = schema["properties"]?.keys ?? []
+            if case .list(let parts) = schema["allOf"] ?? .list([]) {
+                for case .word(let target)? in parts.map({ $0["$ref"] }) {
+                    let name = target.split(separator: "/").last.map(String.init) ?? target
+                    properties.formUnion(schemas[name]?["properties"]?.keys ?? [])
+                }
+            }
             #expect(properties == sample.keys, "\(sample.name)")
             let required = Set(schema["required"]?.words ?? [])
             #expect(required.isSubset(of: sample.keys))
+        }
+    }
+
+    @Test("Every event is named, and no other")
+    func events() async throws {
+        try await ControlServer.run { (server) async throws in
+            let event = try #require(try await document(server)["components", "schemas", "EventResource"])
+            let names = event["properties"]?["type"]?["enum"]?.words ?? []
+            #expect(names.sorted() == StageEvent.Name.allCases.map(\.rawValue).sorted())
         }
     }
 

@@ -1,4 +1,6 @@
+import Assets
 import ControlAPI
+import FootlightTesting
 import Foundation
 import GatewayModel
 import Hummingbird
@@ -23,6 +25,7 @@ final class ControlServer: Sendable {
     let hls = RecordingHLS()
     let log = RecordingLog()
     let viewership = FixedViewership()
+    private let folder: TemporaryFolder
     let isReady = Atomic<Bool>(true)
     private let port = Mutex(0)
     private let adminPort = Mutex(0)
@@ -38,6 +41,7 @@ final class ControlServer: Sendable {
 
     private init(settings: StageSettings, clock: any MonotonicClock, allowedOrigins: Set<String>) async throws {
         self.allowedOrigins = allowedOrigins
+        folder = try TemporaryFolder("control")
         directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3])
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
         operatorToken = try await tokens.mintOperator(expiresIn: 600)
@@ -73,6 +77,7 @@ final class ControlServer: Sendable {
             livestreams: livestreams,
             hls: hls,
             viewership: viewership,
+            assets: AssetStore(path: folder.file("assets")),
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
@@ -143,9 +148,18 @@ final class ControlServer: Sendable {
         headers: [String: String] = [:],
         admin: Bool = false
     ) async throws -> Answer {
-        let (data, response) = try await session.data(
-            for: request(method, path, body, as: bearer, headers: headers, admin: admin)
-        )
+        try await answer(to: request(method, path, body, as: bearer, headers: headers, admin: admin))
+    }
+
+    /// Sends bytes, with whatever the client says that they are.
+    func upload(_ path: String, _ bytes: [UInt8], type: String, as bearer: Bearer = .operator) async throws -> Answer {
+        var request = try request("PUT", path, nil, as: bearer, headers: ["Content-Type": type], admin: false)
+        request.httpBody = Data(bytes)
+        return try await answer(to: request)
+    }
+
+    private func answer(to request: URLRequest) async throws -> Answer {
+        let (data, response) = try await session.data(for: request)
         let http = response as? HTTPURLResponse
         var fields: [String: String] = [:]
         for (name, value) in http?.allHeaderFields ?? [:] {

@@ -32,11 +32,13 @@ final class RecordingLivestreams: LivestreamControlling {
         }
     }
 
-    func add(_ target: OutputTarget, room: String) throws(StageError) {
+    func add(_ targets: [OutputTarget], room: String) throws(StageError) {
         try rooms.withLock { (rooms) throws(StageError) in
             guard rooms[room] != nil else { throw .livestreamNotRunning }
-            guard target.url.hasPrefix("rtmp") else { throw .outputInvalid("the address must begin with rtmp") }
-            rooms[room]?.append(target)
+            guard targets.allSatisfy({ $0.url.hasPrefix("rtmp") }) else {
+                throw .outputInvalid("the address must begin with rtmp")
+            }
+            rooms[room]?.append(contentsOf: targets)
         }
     }
 

@@ -92,9 +92,19 @@ struct LivestreamsTests {
         #expect(started.outputs.map { $0.state } == [.connected])
         #expect(started.outputs.map { $0.maskedStreamKey } == ["****-one"])
 
-        try livestreams.add(OutputTarget(name: "two", url: nginx.url, streamKey: "key-number-two"), room: "R")
+        try livestreams.add([OutputTarget(name: "two", url: nginx.url, streamKey: "key-number-two")], room: "R")
         #expect(wait { $0.outputs.map { $0.state } == [.connected, .connected] } != nil)
         #expect(feeds.count == 2)
+        // Of several at once all are looked at first; with one that cannot be used none is added.
+        for (name, url) in [("bad", "http://127.0.0.1/live"), ("two", nginx.url), ("three", nginx.url)] {
+            let targets = [
+                OutputTarget(name: "three", url: nginx.url, streamKey: "key-number-three"),
+                OutputTarget(name: name, url: url, streamKey: "k"),
+            ]
+            let refused = #expect(throws: StageError.self) { try livestreams.add(targets, room: "R") }
+            #expect(refused?.code == 4015, "\(name)")
+            #expect(feeds.count == 2 && livestreams.status(room: "R").outputs.count == 2)
+        }
         try livestreams.remove(output: "one", room: "R")
         #expect(feeds.count == 1)
         #expect(livestreams.status(room: "R").outputs.map { $0.name } == ["two"])

@@ -1,3 +1,4 @@
+import Assets
 import ControlAPI
 import Egress
 import FanOut
@@ -36,6 +37,7 @@ struct PipelineTests {
             secrets: secrets,
             tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
             database: folder.file("data/rooms.sqlite"),
+            assets: AssetStore(path: folder.file("data/assets")),
             launchMixer: { room, _, _ in
                 mixers.rooms.withLock { $0.append(room) }
                 throw NoMixer()

@@ -10,9 +10,9 @@ final class HostMediaTests {
     private var media = HostMedia(limit: (1920, 1088))
     private let now = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    /// The status with which a packet is refused; nil when it is not.
-    private func refusal(_ packet: MediaPacket) -> RTMPStatus? {
-        do throws(RTMPStatus) {
+    /// The error with which a packet is refused; nil when it is not.
+    private func refusal(_ packet: MediaPacket) -> StageError? {
+        do throws(StageError) {
             _ = try media.admit(packet, now: now)
             return nil
         } catch {
@@ -51,25 +51,28 @@ final class HostMediaTests {
         #expect(media.damagedPictures == 0)
     }
 
-    @Test("Another video codec is refused by its name", arguments: VideoCodec.allCases.filter { $0 != .h264 })
+    @Test("53404 another video codec is refused by its name", arguments: VideoCodec.allCases.filter { $0 != .h264 })
     func videoCodecs(codec: VideoCodec) {
         for content in [
             MediaPacket.Content.videoConfiguration(codec), .picture(codec, isKey: true, isDisposable: false),
         ] {
-            let status = refusal(Self.packet(content))
-            #expect(status?.isError == true)
-            #expect(status?.description.contains(codec.rawValue) == true)
+            let error = refusal(Self.packet(content))
+            #expect(error?.code == 53404)
+            #expect(error?.message.contains(codec.rawValue) == true)
         }
     }
 
-    @Test("Of the audio codecs AAC and MP3 pass, others are refused by their names", arguments: AudioCodec.allCases)
+    @Test(
+        "53404 of the audio codecs AAC and MP3 pass, others are refused by their names",
+        arguments: AudioCodec.allCases
+    )
     func audioCodecs(codec: AudioCodec) {
-        let status = refusal(Self.packet(.sound(codec)))
+        let error = refusal(Self.packet(.sound(codec)))
         if codec == .aac || codec == .mp3 {
-            #expect(status == nil)
+            #expect(error == nil)
             #expect(media.published.audioCodec == codec.rawValue)
         } else {
-            #expect(status?.description.contains(codec.rawValue) == true)
+            #expect(error?.code == 53404 && error?.message.contains(codec.rawValue) == true)
             #expect(!media.published.hasAudio)
         }
     }
@@ -89,13 +92,14 @@ final class HostMediaTests {
     }
 
     @Test(
-        "Larger ones are refused with both sizes",
+        "53305 larger ones are refused with both sizes",
         arguments: [(1936, 1088), (1920, 1104), (1088, 1936), (3840, 2160)]
     )
     func tooLarge(width: Int, height: Int) {
-        let status = refusal(AVCRecord(width: width, height: height).packet)
-        #expect(status?.description.contains("\(width)x\(height)") == true)
-        #expect(status?.description.contains("1920x1088") == true)
+        let error = refusal(AVCRecord(width: width, height: height).packet)
+        #expect(error?.code == 53305)
+        #expect(error?.message.contains("\(width)x\(height)") == true)
+        #expect(error?.message.contains("1920x1088") == true)
         #expect(media.published.width == nil)
     }
 
@@ -111,13 +115,13 @@ final class HostMediaTests {
         #expect(refusal(AVCRecord(level: 60).packet)?.description.contains("6.0") == true)
     }
 
-    @Test("A configuration that cannot be read is refused")
+    @Test("53404 a configuration that cannot be read is refused")
     func unreadable() {
         for length in 0..<AVCRecord().bytes.count {
             let bytes = ByteBuffer(bytes: AVCRecord().bytes.prefix(length))
-            #expect(refusal(.h264Configuration(bytes, timestamp: 0))?.code == "NetStream.Publish.Failed")
+            #expect(refusal(.h264Configuration(bytes, timestamp: 0))?.code == 53404)
         }
-        #expect(refusal(.aacConfiguration(ByteBuffer(), timestamp: 0))?.code == "NetStream.Publish.Failed")
+        #expect(refusal(.aacConfiguration(ByteBuffer(), timestamp: 0))?.code == 53404)
     }
 
     @Test("Pictures with start codes get length prefixes, without their parameter sets")

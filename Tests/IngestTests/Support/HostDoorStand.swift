@@ -37,7 +37,7 @@ final class HostDoorStand: Sendable {
         }
     }
 
-    private init(_ group: MultiThreadedEventLoopGroup) async throws {
+    private init(_ group: MultiThreadedEventLoopGroup, maximumPublishers: Int) async throws {
         _ = try stage.create(RoomSettings(name: "show"))
         let made = Made()
         self.made = made
@@ -47,7 +47,8 @@ final class HostDoorStand: Sendable {
             stage: stage,
             configuration: IngestConfiguration(
                 wrongKeyDelay: .milliseconds(Int64(Self.delay * 1_000)),
-                wrongKeysPerMinute: 3
+                wrongKeysPerMinute: 3,
+                maximumPublishers: maximumPublishers
             ),
             logger: logger
         ) { _ in
@@ -67,9 +68,9 @@ final class HostDoorStand: Sendable {
     }
 
     /// Runs `body` with a stand, and leaves nothing behind.
-    static func run(_ body: (HostDoorStand) async throws -> Void) async throws {
+    static func run(maximumPublishers: Int = 100, _ body: (HostDoorStand) async throws -> Void) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
-        let stand = try await HostDoorStand(group)
+        let stand = try await HostDoorStand(group, maximumPublishers: maximumPublishers)
         var failure: (any Error)?
         do { try await body(stand) } catch { failure = error }
         for child in stand.children.withLock({ $0 }) { child.end() }
@@ -90,8 +91,21 @@ final class HostDoorStand: Sendable {
     /// Starts an encoder with that key; it ends with the stand at the latest.
     @discardableResult
     func publish(_ key: String) throws -> ChildProcess {
-        let url = "rtmp://127.0.0.1:\(server.port)/live/\(key)"
-        let child = try FFmpeg.host(file: folder.file("host.flv"), to: url)
+        keep(try FFmpeg.host(file: folder.file("host.flv"), to: address(key)))
+    }
+
+    /// Starts an encoder with that key and a video codec by ffmpeg's name.
+    func publish(_ key: String, codec: String) throws -> ChildProcess {
+        let source = ["-re", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25"]
+        let arguments = ["ffmpeg", "-hide_banner", "-nostdin"] + source + ["-c:v", codec, "-f", "flv", address(key)]
+        return keep(try ChildProcess(arguments))
+    }
+
+    private func address(_ key: String) -> String {
+        "rtmp://127.0.0.1:\(server.port)/live/\(key)"
+    }
+
+    private func keep(_ child: ChildProcess) -> ChildProcess {
         children.withLock { $0.append(child) }
         return child
     }

@@ -17,7 +17,7 @@ struct ServerTests {
     func refusedByReceiver() async throws {
         let relay = Relay { packet in
             if case .videoConfiguration(let codec) = packet.content, codec != .h264 {
-                return .unsupportedCodec(codec.rawValue)
+                return .publishRejected("\(codec.rawValue) is not supported")
             }
             return nil
         }

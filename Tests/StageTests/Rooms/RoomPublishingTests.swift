@@ -47,6 +47,25 @@ struct RoomPublishingTests {
         #expect(run.events().isEmpty, "the same again is no news")
     }
 
+    @Test("53404 what an encoder is refused for is told, the same not again for five seconds, and nothing else changes")
+    mutating func refused() throws {
+        let hevc = StageError.codecUnsupported("HEVC is not supported")
+        let before = try run.view("ann")
+        run.room.publishRefused(by: host, hevc, at: 1)
+        guard case .participantMediaFailed(let view, let error)? = run.events().first?.payload else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(view == before && error == hevc)
+        run.room.publishRefused(by: host, hevc, at: 5.9)
+        #expect(run.events().isEmpty)
+        run.room.publishRefused(by: host, .codecUnsupported("AV1 is not supported"), at: 5.9)
+        #expect(run.names() == [.participantMediaFailed])
+        run.room.publishRefused(by: host, hevc, at: 6)
+        run.room.publishRefused(by: "PAnobody", hevc, at: 60)
+        #expect(run.names() == [.participantMediaFailed])
+    }
+
     @Test("T5 pictures that stop turn the tile into a placeholder, and the track stays published")
     mutating func picturesStop() throws {
         let connection = try run.encode("ann")

@@ -11,7 +11,14 @@ struct RestartTests {
         let stage = try await FaultStage(room: "lasting")
         let gateway = stage.gateway
         let (red, blue) = (try await stage.join("red"), try await stage.join("blue"))
-        try await stage.expect(200, "PUT", stage.path("layout"), ["auto_switch_on_screen_share": false])
+        try await stage.expect(
+            200,
+            "PUT",
+            stage.path("layout"),
+            ["auto_switch_on_screen_share": false, "transition_ms": 500, "slates": ["ended": ["text": "Bye"]]]
+        )
+        try await stage.expect(200, "PUT", stage.path("sound"), ["duck": "pinned", "duck_db": -12])
+        try await storeAsset("logo", on: stage)
         let redClip = try await stage.clip(HostScript(.red, tone: 330))
         let blueClip = try await stage.clip(HostScript(.blue, tone: 500))
         let hosts = [try stage.publish(redClip, as: red), try stage.publish(blueClip, as: blue)]
@@ -25,6 +32,13 @@ struct RestartTests {
         try await stage.expect(200, "PATCH", stage.path("participants/red/tracks/mic"), ["enabled": false])
         let before = try await stage.expect(200, "GET", "/v1/rooms/\(stage.room)")
         let late = try await stage.join("late")
+        try await stage.expect(
+            200,
+            "PUT",
+            stage.path("participants/late/sound"),
+            ["gain_db": -6, "return_feed": false]
+        )
+        try await stage.expect(200, "PATCH", stage.path("participants/late"), ["avatar": "asset:nobody"])
 
         // At once: what was answered is kept.
         try await gateway.kill9()
@@ -40,7 +54,14 @@ struct RestartTests {
         #expect(after["counts"]["hosts"].int == 3)
         let kept = try await stage.expect(200, "GET", stage.path("participants/late"))
         #expect(kept["sid"].string == late.sid)
-        #expect(try await stage.expect(200, "GET", stage.path("layout"))["auto_switch_on_screen_share"].bool == false)
+        #expect(kept["sound"]["gain_db"].double == -6 && kept["avatar"].string == "asset:nobody")
+        let layout = try await stage.expect(200, "GET", stage.path("layout"))
+        #expect(layout["auto_switch_on_screen_share"].bool == false && layout["transition_ms"].int == 500)
+        #expect(layout["slates"]["ended"]["text"].string == "Bye")
+        #expect(after["sound"] == before["sound"] && after["sound"]["duck"].string == "pinned")
+        #expect(after["was_on_air"].bool == true)
+        let assets = try await stage.expect(200, "GET", stage.path("assets"))["assets"].elements
+        #expect(assets.map { $0["name"].string } == ["logo"] && assets.first?["content_type"].string == "image/gif")
 
         let again = [try stage.publish(redClip, as: red), try stage.publish(blueClip, as: blue)]
         try await stage.waitUntilOnAir()
@@ -60,5 +81,22 @@ struct RestartTests {
         let muted = sound.toneLevel(frequency: 330, from: 3, to: 5.5)
         #expect(muted < -50, "\(muted) dB")
         #expect(again[0].isRunning && again[1].isRunning)
+    }
+
+    private func storeAsset(_ name: String, on stage: FaultStage) async throws {
+        let file = stage.folder.file("\(name).gif")
+        try await ChildProcess.run(
+            [
+                "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=red:s=16x16", "-frames:v", "1",
+                file,
+            ],
+            within: .seconds(10)
+        )
+        let url = "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)/v1/rooms/\(stage.room)/assets/\(name)"
+        let bearer = "Authorization: Bearer " + (try stage.gateway.operatorToken)
+        try await ChildProcess.run(
+            ["curl", "-sS", "--fail", "-o", "/dev/null", "-T", file, "-H", bearer, url],
+            within: .seconds(10)
+        )
     }
 }

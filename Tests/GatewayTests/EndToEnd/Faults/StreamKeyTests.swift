@@ -32,14 +32,26 @@ struct StreamKeyTests {
         #expect(exit != nil && exit != .code(0))
         #expect(encoder.standardError.contains("this stream key is not known"), "\(encoder.standardError)")
 
-        // Enhanced RTMP: a sequence start of HEVC, which is a codec by its four letters.
+        // 53404. Enhanced RTMP: a sequence start of HEVC, which is a codec by its four letters.
+        let events = try EventLog(of: stage.room, on: stage.gateway)
+        _ = try await events.wait(for: "room.snapshot")
         let hevc = try RawPublisher.attempt(port: port, key: host.key, video: [[0x90] + Array("hvc1".utf8) + [1, 2]])
         #expect(hevc.text.contains("NetStream.Publish.Start"), "\(hevc.text)")
         #expect(hevc.text.contains("NetStream.Publish.Rejected") && hevc.isClosed, "\(hevc.text)")
-        #expect(hevc.text.contains("HEVC is not supported"), "\(hevc.text)")
+        #expect(hevc.text.contains("HEVC is not supported") && hevc.text.contains("(53404)"), "\(hevc.text)")
+        let failed = try await events.wait(for: "participant.media_failed")
+        #expect(failed.data["participant"]["identity"].string == "host")
+        #expect(failed.data["error"]["code"].int == 53404)
+        #expect(failed.data["error"]["message"].string == "HEVC is not supported")
+        #expect(stage.gateway.log.contains("53404"))
+        // HEVC by the number that some encoders gave it before, 12; the same fault is not told anew at once.
+        let legacy = try RawPublisher.attempt(port: port, key: host.key, video: [[0x1C, 0, 0, 0, 0, 1, 2]])
+        #expect(legacy.text.contains("HEVC is not supported") && legacy.isClosed, "\(legacy.text)")
         // Sorenson's H.263 by its number, 2.
         let sorenson = try RawPublisher.attempt(port: port, key: host.key, video: [[0x12, 0, 0, 0, 0]])
         #expect(sorenson.text.contains("Sorenson H.263 is not supported") && sorenson.isClosed, "\(sorenson.text)")
+        #expect(try await eventually(within: .seconds(5)) { events.names(after: failed.id).contains(failed.name) })
+        #expect(events.entries.filter { $0.name == failed.name }.count == 2)
 
         // Neither has cost the host its key.
         let good = try stage.publish(clip, as: host)

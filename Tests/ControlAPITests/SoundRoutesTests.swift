@@ -1,0 +1,114 @@
+import GatewayModel
+import Stage
+import Synchronization
+import Testing
+
+@testable import ControlAPI
+
+@Suite("How loud everybody is, by HTTP")
+struct SoundRoutesTests {
+    private static let path = "/v1/rooms/show/sound"
+    private static let ann = "/v1/rooms/show/participants/ann/sound"
+
+    @Test("A room's sound is changed in part, told with the room, and given when it is made")
+    func room() async throws {
+        try await ControlServer.run { (server) async throws in
+            let made = try await server.makeRoom("show", #","sound":{"duck":"pinned"},"linger":20"#)
+            #expect(made.sound == RoomSoundResource(duck: "pinned") && made.linger == 20 && !made.wasOnAir)
+            let client = try server.events("/v1/rooms/show/events")
+            var events = client.events.makeAsyncIterator()
+            _ = await events.next()
+            _ = await events.next()
+            let answer = try await server.ask("PUT", Self.path, #"{"levelling":false,"duck_db":-12.5}"#)
+            let wanted = RoomSoundResource(levelling: false, duck: "pinned", duckDB: -12.5)
+            #expect(try answer.decode(RoomSoundResource.self) == wanted)
+            let told = try #require(await events.next())
+            #expect(told.name == "room.updated" && told.data?.room?.sound == wanted)
+            #expect(try await server.ask("GET", Self.path).decode(RoomSoundResource.self) == wanted)
+            #expect(server.persisted.withLock { $0.count } == 2, "kept for a restart before it was answered")
+            client.close()
+        }
+    }
+
+    @Test("A host's sound is changed in part and told with the participant")
+    func participant() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
+            #expect(joined.participant.sound == ParticipantSoundResource() && joined.participant.sync == nil)
+            let first = try await server.ask("PUT", Self.ann, #"{"gain_db":-60,"priority":true}"#)
+            let participant = try first.decode(ParticipantResource.self)
+            #expect(participant.sound == ParticipantSoundResource(gainDB: -60, priority: true))
+            let second = try await server.ask("PUT", Self.ann, #"{"return_feed":true,"gain_db":12}"#)
+            #expect(
+                try second.decode(ParticipantResource.self).sound
+                    == ParticipantSoundResource(gainDB: 12, priority: true, returnFeed: true)
+            )
+        }
+    }
+
+    @Test("What is out of its range or no word is refused by the field's name")
+    func faults() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            _ = try await server.join("show", "ann")
+            for (path, body, code, words) in [
+                (Self.path, #"{"duck":"loud"}"#, 3073, "duck must be one of off, pinned, priority, both"),
+                (Self.path, #"{"duck_db":1}"#, 3073, "duck_db must be between -30 and 0"),
+                (Self.path, #"{"levelling":"yes"}"#, 53004, "levelling must be true or false"),
+                (Self.ann, #"{"gain_db":12.1}"#, 3073, "gain_db must be between -60 and 12"),
+                (Self.ann, #"{"priority":1}"#, 53004, "priority must be true or false"),
+            ] {
+                let answer = try await server.ask("PUT", path, body)
+                #expect(answer.refusal == "400/\(code)", "\(body)")
+                #expect(answer.error?.message.contains(words) == true, "\(answer.text)")
+            }
+            #expect(try await server.ask("PUT", "/v1/rooms/show/participants/bob/sound", "{}").refusal == "404/53204")
+            for more in [#","linger":61"#, #","sound":{"duck_db":-31}"#] {
+                let answer = try await server.ask("POST", "/v1/rooms", #"{"unique_name":"b"\#(more)}"#)
+                #expect(answer.refusal == "400/3073")
+            }
+        }
+    }
+
+    @Test("Whoever runs the show mixes it; a participant alone does not, and everybody in the room may look")
+    func access() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "ann", room: "show", mode: .sendAndReceive, expiresIn: 60)
+            )
+            _ = try await server.join("show", "ann", as: ann)
+            #expect(try await server.ask("GET", Self.path, as: ann).status == 200)
+            #expect(try await server.ask("PUT", Self.path, "{}", as: ann).refusal == "403/20106")
+            #expect(try await server.ask("PUT", Self.ann, #"{"gain_db":12}"#, as: ann).refusal == "403/20106")
+        }
+    }
+
+    @Test("How a host keeps time is what its mixer reported last")
+    func sync() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
+            let mixer = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            )
+            let sync =
+                #"{"offset_ms":12.5,"drift_ppm":-3,"buffer_ms":280,"late":1,"duplicated":2,"dropped":3}"#
+            let report =
+                #"{"participants":[{"sid":"\#(joined.participant.sid)","audio_level":-20,"subscribed":[],"#
+                + #""sync":\#(sync)}]}"#
+            #expect(try await server.ask("POST", "/v1/rooms/show/mixer/report", report, as: mixer).status == 204)
+            let ann = try await server.ask("GET", "/v1/rooms/show/participants/ann").decode(ParticipantResource.self)
+            let wanted = SyncResource(
+                offsetMS: 12.5,
+                driftPPM: -3,
+                bufferMS: 280,
+                late: 1,
+                duplicated: 2,
+                dropped: 3
+            )
+            #expect(ann.sync == wanted)
+        }
+    }
+}

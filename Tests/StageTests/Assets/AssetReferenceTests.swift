@@ -1,0 +1,30 @@
+import Stage
+import Testing
+
+@Suite("Where pictures and sounds are")
+struct AssetReferenceTests {
+    @Test(
+        "A file of the room by its name, or an address on the web",
+        arguments: [
+            "asset:logo", "asset:A-b_9", "https://a.example/x.png", "HTTP://a.example:81/?q=%20", "http://[::1]/a",
+        ]
+    )
+    func good(text: String) throws {
+        let reference = try #require(AssetReference(text))
+        #expect(reference.text == text)
+        #expect(reference.name == (text.hasPrefix("asset:") ? String(text.dropFirst(6)) : nil))
+    }
+
+    @Test(
+        "Nothing else is",
+        arguments: [
+            "", "logo", "asset:", "asset:../key", "asset:a/b", "asset:a.png", "file:///etc/passwd", "https://",
+            "https:///a", "https://:80/", "https://user:key@a.example/", "https://a.example/ä", "https://a b/",
+            "https://a.example/\r\nHost: b", "ftp://a.example/", "data:image/png;base64,AA", "https://a\\b/",
+            "https://a.example/" + String(repeating: "x", count: 2000),
+        ]
+    )
+    func bad(text: String) {
+        #expect(AssetReference(text) == nil)
+    }
+}

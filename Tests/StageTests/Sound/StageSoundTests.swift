@@ -1,0 +1,151 @@
+import Foundation
+import Testing
+
+@testable import Stage
+
+@Suite("How loud everybody is, by command")
+struct StageSoundTests {
+    private var run = StageRun()
+
+    init() throws {
+        try run.join("ann")
+        try run.join("eve", .receiveOnly)
+        _ = run.events()
+    }
+
+    @Test("A room's sound is told once when it changes, and kept in its range")
+    mutating func room() throws {
+        let sound = RoomSound(isLevelling: false, duck: .both, duckDepth: -30)
+        try run.room.setSound(sound, at: 1)
+        guard case .roomUpdated(let view)? = run.events().first?.payload else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(view.settings.sound == sound)
+        try run.room.setSound(sound, at: 2)
+        #expect(run.events().isEmpty)
+        for depth in [-30.1, 0.1, .nan, .infinity] {
+            let error = #expect(throws: StageError.self) { try run.room.setSound(RoomSound(duckDepth: depth), at: 3) }
+            #expect(error?.code == 3073 && error?.message == "duck_db must be between -30 and 0")
+        }
+        #expect(run.room.settings.sound == sound)
+    }
+
+    @Test("A participant's sound is told, kept in its range, and goes to the newer self of the same person")
+    mutating func participant() throws {
+        let sound = ParticipantSound(gain: -60, hasPriority: true, wantsReturn: true)
+        _ = try run.room.setSound(of: "ann", sound, at: 1)
+        #expect(run.names() == [.participantUpdated])
+        _ = try run.room.setSound(of: "ann", sound, at: 1)
+        #expect(run.names().isEmpty)
+        let error = #expect(throws: StageError.self) {
+            _ = try run.room.setSound(of: "ann", ParticipantSound(gain: 12.5), at: 1)
+        }
+        #expect(error?.message == "gain_db must be between -60 and 12")
+        _ = try run.room.setSound(of: "eve", ParticipantSound(gain: 3), at: 1)
+        #expect(try run.view("eve").sound.gain == 3)
+        try run.join("ann")
+        #expect(try run.view("ann").sound == sound)
+        try run.join("ben")
+        #expect(try run.view("ben").sound == ParticipantSound())
+    }
+
+    @Test("How a host keeps time is seen when it is looked at, and told by no event")
+    mutating func sync() throws {
+        let sync = HostSync(offset: 12, drift: -3.5, buffer: 290, late: 1, duplicated: 2, dropped: 3)
+        let sid = try run.view("ann").sid
+        let (before, revision) = (try run.view("ann").revision, run.room.revision)
+        let entry = MixerReport.Entry(participantSID: sid, audioLevel: nil, subscribed: [], sync: sync)
+        run.room.report(MixerReport(entries: [entry]), at: 1)
+        #expect(try run.view("ann").sync == sync && run.view("ann").revision == before)
+        // A report that says nothing of it changes nothing of it.
+        run.room.report(MixerReport(entries: [.init(participantSID: sid, audioLevel: nil, subscribed: [])]), at: 2)
+        #expect(try run.view("ann").sync == sync && run.room.revision == revision)
+    }
+
+    @Test("An avatar comes with the join, is seen on the tile, changes and goes; a new self brings its own")
+    mutating func avatar() throws {
+        let picture = AssetReference(name: "ben")
+        let ben = try run.room.join(
+            JoinRequest(identity: "ben", mode: .sendAndReceive, avatar: picture),
+            at: 1
+        )
+        #expect(try run.view("ben").avatar == picture)
+        #expect(run.room.layout.tiles.last?.avatar == "asset:ben")
+        _ = run.events()
+        _ = try run.room.describe("ben", displayName: "Ben", metadata: nil, at: 2)
+        #expect(try run.view("ben").avatar == picture, "what is not named stays")
+        _ = run.events()
+        let other = try #require(AssetReference("https://a.example/b.png"))
+        _ = try run.room.describe(ben.sid, displayName: nil, metadata: nil, avatar: .some(other), at: 3)
+        #expect(run.names() == [.participantUpdated, .layoutChanged])
+        _ = try run.room.describe(ben.sid, displayName: nil, metadata: nil, avatar: .some(nil), at: 4)
+        #expect(run.names() == [.participantUpdated, .layoutChanged])
+        #expect(try run.view("ben").avatar == nil && run.room.layout.tiles.last?.avatar == nil)
+    }
+
+    @Test("That the audience saw somebody is known from the first sight on, and not from a rehearsal backstage")
+    mutating func onAir() throws {
+        run = StageRun(RoomSettings(name: "show", backstage: true))
+        try run.join("ann")
+        let connection = try run.encode("ann")
+        try run.mix("ann")
+        #expect(!run.room.wasOnAir)
+        try run.room.setBackstage(false, at: 2)
+        guard case .roomUpdated(let view)? = run.events().last?.payload else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(view.wasOnAir)
+        try run.stopEncoder("ann", connection: connection)
+        try run.room.setBackstage(true, at: 3)
+        #expect(run.room.wasOnAir)
+
+        run = StageRun()
+        try run.join("ann")
+        #expect(!run.room.wasOnAir, "there, but neither seen nor heard")
+        try run.encode("ann")
+        try run.mix("ann", [.mic])
+        #expect(run.room.wasOnAir)
+    }
+
+    @Test("All of it outlives the process, and records from before it have the defaults")
+    mutating func restart() throws {
+        var layout = LayoutSettings(transition: 0)
+        layout.background = .image(AssetReference(name: "wall"))
+        layout.slates.ended = .init(text: "bye", music: AssetReference(name: "tune"))
+        try run.room.setLayout(layout, at: 1)
+        try run.room.setSound(RoomSound(isLevelling: false, duck: .pinned, duckDepth: -12), at: 1)
+        _ = try run.room.setSound(of: "ann", ParticipantSound(gain: -6, wantsReturn: true), at: 1)
+        _ = try run.room.describe(
+            "ann",
+            displayName: nil,
+            metadata: nil,
+            avatar: .some(AssetReference(name: "ann")),
+            at: 1
+        )
+        try run.encode("ann")
+        try run.mix("ann")
+        let data = try JSONEncoder().encode(run.room.record(keys: []))
+        let record = try JSONDecoder().decode(RoomRecord.self, from: data)
+        let after = Room(restoring: record, replayedEvents: 8, at: 9)
+        #expect(after.settings == run.room.settings && after.settings.layout == layout)
+        #expect(after.wasOnAir)
+        let ann = try #require(after.view.participant("ann"))
+        #expect(ann.avatar?.text == "asset:ann" && ann.sound == ParticipantSound(gain: -6, wantsReturn: true))
+        #expect(after.layout.tiles.first?.avatar == "asset:ann")
+
+        var object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        var settings = try #require(object["settings"] as? [String: Any])
+        settings["sound"] = nil
+        var participants = try #require(object["participants"] as? [[String: Any]])
+        for index in participants.indices {
+            participants[index]["sound"] = nil
+            participants[index]["avatar"] = nil
+        }
+        (object["settings"], object["participants"], object["wasOnAir"]) = (settings, participants, nil)
+        let old = try JSONDecoder().decode(RoomRecord.self, from: JSONSerialization.data(withJSONObject: object))
+        #expect(old.settings.sound == RoomSound() && old.settings.linger == nil && old.wasOnAir == nil)
+        #expect(old.participants.allSatisfy { $0.sound == ParticipantSound() && $0.avatar == nil })
+    }
+}
