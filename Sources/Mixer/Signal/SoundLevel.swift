@@ -18,16 +18,14 @@ struct SoundLevel: Sendable {
     }
 
     private mutating func add(_ samples: UnsafePointer<Float>, _ count: Int) {
-        let width = 8
         var sum = SIMD8<Float>()
         var most = SIMD8<Float>()
         var index = 0
-        while index + width <= count {
-            let values = UnsafeRawPointer(samples + index).loadUnaligned(as: SIMD8<Float>.self)
-            sum.addProduct(values, values)
-            most = most.replacing(with: values, where: values .> most)
-            most = most.replacing(with: -values, where: -values .> most)
-            index += width
+        while index + 8 <= count {
+            let values = SIMD8(loading: samples + index)
+            sum += values * values
+            most = most.larger(values.size)
+            index += 8
         }
         squares += sum.sum()
         peak = max(peak, most.max())
