@@ -104,7 +104,7 @@ extension BroadcastCall {
         case .participantModeChanged where isOwn:
             if event.participant?.mode != ParticipantMode.sendAndReceive.rawValue { ingest = nil }
             handle(.roomChanged)
-        case .roomEnded: handle(.roomEnded(room: session?.roomName ?? ""))
+        case .roomEnded: handle(.roomEnded(room: session?.reference ?? ""))
         case .invitationCreated, .invitationAccepted, .invitationRejected, .invitationCancelled, .invitationMissed:
             hear(event)
         default: handle(.roomChanged)

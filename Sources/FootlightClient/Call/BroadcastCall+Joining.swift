@@ -17,7 +17,7 @@ extension BroadcastCall {
         Task { [weak self, client] in
             do throws(StageError) {
                 let answer = try await client.join(order.room, body)
-                self?.joinAnswered(answer, request)
+                self?.joinAnswered(answer, order, request)
             } catch {
                 self?.unwanted.remove(request)
                 self?.handle(.joinFailed(request: request, error))
@@ -25,11 +25,11 @@ extension BroadcastCall {
         }
     }
 
-    private func joinAnswered(_ answer: JoinAnswer, _ request: Int) {
+    private func joinAnswered(_ answer: JoinAnswer, _ order: CallJoin, _ request: Int) {
         answers[request] = answer
         // The machine takes it down.
         if unwanted.remove(request) != nil { return succeeded(answer, request) }
-        let session = CallSession(answer)
+        let session = CallSession(answer, of: order.room)
         do throws(StageError) {
             let connection = try client.connect(to: session.events, beginning: .snapshot)
             self.session = session
@@ -53,9 +53,8 @@ extension BroadcastCall {
     /// The gateway let us in, but its events do not come: what was made is taken down, and the try has failed.
     func joinBroke(_ request: Int, _ error: StageError) {
         if let answer = answers.removeValue(forKey: request) {
-            let session = CallSession(answer)
             // Without network it goes by itself, after 15 s.
-            Task { [client] in try? await client.leave(session.participantSID, in: session.roomSID) }
+            Task { [client] in try? await client.leave(answer.participant.sid, in: answer.room.sid) }
         }
         session = nil
         handle(.joinFailed(request: request, error))
@@ -73,10 +72,9 @@ extension BroadcastCall {
 
     func abandonJoin(_ request: Int) {
         guard let answer = answers.removeValue(forKey: request) else { return handle(.leaveAcknowledged) }
-        let session = CallSession(answer)
         Task { [weak self, client] in
             // Where this fails, nobody gives signs of life, and the gateway lets the participant go.
-            try? await client.leave(session.participantSID, in: session.roomSID)
+            try? await client.leave(answer.participant.sid, in: answer.room.sid)
             self?.handle(.leaveAcknowledged)
         }
     }

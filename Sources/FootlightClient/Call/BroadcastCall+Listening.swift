@@ -33,7 +33,7 @@ extension BroadcastCall {
         switch StageEvent.Name(rawValue: event.type) {
         case .invitationCreated:
             guard identities.contains(identity) else { return }
-            handle(.invitationReceived(CallInvitation(invitation, at: event.ts)))
+            handle(.invitationReceived(CallInvitation(invitation, to: spelling(invitation), at: event.ts)))
         case .invitationAccepted:
             for who in identities { handle(.invitationAccepted(answer(to: invitation, by: who))) }
         case .invitationRejected:
@@ -45,16 +45,25 @@ extension BroadcastCall {
     }
 
     private func answer(to invitation: InvitationResource, by who: String) -> InvitationAnswer {
-        InvitationAnswer(sid: invitation.sid, room: invitation.room, identity: who)
+        InvitationAnswer(sid: invitation.sid, room: spelling(invitation), identity: who)
+    }
+
+    /// The room of an invitation as this call names it: the app may have asked for it by its sid.
+    private func spelling(_ invitation: InvitationResource) -> String {
+        if let session, session.roomSID == invitation.roomSID { return session.reference }
+        if case .outgoing(let ring) = status.phase, ring.join.room == invitation.roomSID { return ring.join.room }
+        return invitation.room
     }
 }
 
 extension CallInvitation {
-    /// - Parameter now: The gateway's time.
-    fileprivate init(_ invitation: InvitationResource, at now: Timestamp) {
+    /// - Parameters:
+    ///   - room: The room as the call names it.
+    ///   - now: The gateway's time.
+    fileprivate init(_ invitation: InvitationResource, to room: String, at now: Timestamp) {
         self.init(
             sid: invitation.sid,
-            room: invitation.room,
+            room: room,
             inviter: invitation.inviter,
             mode: ParticipantMode(wireName: invitation.mode) ?? .sendAndReceive,
             timeout: Int((invitation.expiresAt.seconds - now.seconds).rounded(.up))

@@ -35,7 +35,7 @@ final class EventConnection: Sendable {
         request.timeoutInterval = 7 * 86_400
         request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
         request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
-        let relay = Relay(continuation, beginning, StreamWatch(limits, at: clock.now()), clock)
+        let relay = Relay(continuation, beginning, limits, clock)
         self.relay = relay
         let session = URLSession(configuration: .plain, delegate: relay, delegateQueue: nil)
         self.session = session
@@ -76,18 +76,20 @@ extension EventConnection {
         private let continuation: AsyncStream<StreamSignal>.Continuation
         private let beginning: StreamBeginning
         private let clock: ClientClock
+        private let longestSleep: Duration
         private let state: Mutex<State>
 
         init(
             _ continuation: AsyncStream<StreamSignal>.Continuation,
             _ beginning: StreamBeginning,
-            _ watch: StreamWatch,
+            _ limits: ClientLimits,
             _ clock: ClientClock
         ) {
             self.continuation = continuation
             self.beginning = beginning
             self.clock = clock
-            state = Mutex(State(watch: watch))
+            longestSleep = max(limits.firstEvent, .milliseconds(1))
+            state = Mutex(State(watch: StreamWatch(limits, at: clock.now())))
         }
 
         /// Returns when the connection is over.
@@ -97,7 +99,8 @@ extension EventConnection {
                 if isOver { return }
                 if clock.now() >= deadline { return end() }
                 do {
-                    try await clock.sleep(until: deadline)
+                    // Not longer than this, so that a deadline which the beginning of the answer moves closer is kept.
+                    try await clock.sleep(until: min(deadline, clock.now() + longestSleep))
                 } catch {
                     return close()
                 }
