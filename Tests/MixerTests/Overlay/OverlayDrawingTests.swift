@@ -166,6 +166,10 @@ import Testing
         #expect(two.height > one.height && two.width > one.width && two.width < 1152)
         #expect(share(of: OverlayTheme.dark.accent, in: two, 0..<4) > 0.9)
         #expect(share(of: OverlayTheme.dark.panelText, in: one) > 0.05)
+        // The accent stands where reading begins.
+        let arabic = try rendered(titles("آدا لوفليس"))
+        #expect(share(of: OverlayTheme.dark.accent, in: arabic, arabic.width - 4..<arabic.width) > 0.9)
+        #expect(share(of: OverlayTheme.dark.accent, in: arabic, 0..<4) == 0)
         #expect((200...208).contains(two.alpha(x: two.width - 3, y: 3)))
         let endless = String(repeating: "very long ", count: 50)
         #expect(try rendered(titles(endless, endless)).width <= 1152)
