@@ -21,11 +21,9 @@ final class ProgramCore {
     private let ring: CanvasRing
     private let output: any ProgramOutput
     private let signals: HostSignals?
-    private let interval: Double
     private var clock: ProgramClock
-    private var compositor: Compositor
+    private var director: PictureDirector
     private var scene = Scene()
-    private var revision = 0
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
     private let sound: ProgramSound
@@ -41,6 +39,8 @@ final class ProgramCore {
         ring: CanvasRing,
         output: any ProgramOutput,
         signals: HostSignals? = nil,
+        wardrobe: Wardrobe,
+        callDraftsman: @escaping () -> Void = {},
         returns: (any ReturnOutput)? = nil,
         music: SlateMusic = SlateMusic(AssetShelf())
     ) {
@@ -49,29 +49,18 @@ final class ProgramCore {
         self.output = output
         self.signals = signals
         sound = ProgramSound(output: output, returns: returns, music: music)
-        interval = 1000 / configuration.frameRate.perSecond
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
-        compositor = Compositor(ring: ring)
-        compositor.apply(
-            TilePlan(scene: Scene(), width: configuration.width, height: configuration.height, revision: 0)
+        director = PictureDirector(
+            ring: ring,
+            rate: configuration.frameRate.perSecond,
+            wardrobe: wardrobe,
+            callDraftsman: callDraftsman
         )
     }
 
     /// Puts `scene` into force for everything made from now on.
     func apply(_ scene: Scene) {
-        if scene.tiles != self.scene.tiles || scene.colours != self.scene.colours {
-            let plan = TilePlan(
-                scene: scene,
-                width: configuration.width,
-                height: configuration.height,
-                revision: revision + 1
-            )
-            // New words or microphone states in the same places change nothing of what is painted.
-            if !plan.isPaintedLike(compositor.plan) {
-                revision += 1
-                compositor.apply(plan)
-            }
-        }
+        if scene != self.scene { director.apply(scene) }
         self.scene = scene
         sound.apply(scene)
         for host in hosts.values { sound.place(host) }
@@ -117,7 +106,7 @@ final class ProgramCore {
     }
 
     /// The canvas of the newest picture.
-    var newestCanvas: Int { compositor.newest }
+    var newestCanvas: Int { director.newestCanvas }
 
     /// What the program's thread counted; the processor seconds are its compose and sound parts.
     func snapshot(at now: MonotonicTime) -> MixerStatistics {
@@ -125,9 +114,9 @@ final class ProgramCore {
         let time = clock.anchor.milliseconds(at: now)
         result.processor.compose = composeSeconds
         result.processor.sound = soundSeconds
-        result.tilesDrawn = compositor.counters.drawn
-        result.tilesCopied = compositor.counters.copied
-        result.tilesKept = compositor.counters.kept
+        result.tilesDrawn = director.counters.drawn
+        result.tilesCopied = director.counters.copied
+        result.tilesKept = director.counters.kept
         result.hosts = hosts.values.map { $0.statistics(at: time) }.sorted { $0.id < $1.id }
         return result
     }
@@ -151,20 +140,20 @@ final class ProgramCore {
             statistics.skippedPictures += 1
             return
         }
-        let time = ProgramTime.fractionalMilliseconds(ofSample: sample)
-        if isLate, hasComposed { return repeatPicture(index) }
-        for (place, content) in compositor.places.enumerated() {
-            let content = hosts[content.host]?.show(at: time, interval: interval) ?? .empty
-            compositor.show(content, at: place)
+        // A new scene may hide somebody: no picture may repeat what was before it.
+        if isLate, hasComposed, !director.hasNews { return repeatPicture(index) }
+        let previous = configuration.frameRate.sample(ofPicture: index - 1)
+        guard let canvas = director.compose(at: sample, after: previous, hosts: hosts) else {
+            if !director.hasNews { repeatPicture(index) } else { statistics.skippedPictures += 1 }
+            return
         }
-        guard let canvas = compositor.compose() else { return repeatPicture(index) }
         hasComposed = true
         put(canvas, index)
     }
 
     private func repeatPicture(_ index: Int64) {
         statistics.lateTicks += 1
-        put(compositor.newest, index)
+        put(director.newestCanvas, index)
     }
 
     private func put(_ canvas: Int, _ index: Int64) {

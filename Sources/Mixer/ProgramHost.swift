@@ -5,15 +5,12 @@ import Synchronization
 ///
 /// A class, so that the dictionary of hosts hands out references and nothing is moved per quantum.
 final class ProgramHost {
-    /// A picture stays this many milliseconds after the last one came, then the tile shows its colour.
-    static let hold = 2000.0
-
     let input: HostInput
     var sound = HostSound()
     private var selector = PictureSelector()
     private var current: Picture?
     private var serial: Int64 = 0
-    private var lastPictureAt = 0.0
+    private var presence = PicturePresence()
     private var offset: Double?
     private var rate = 0.0
     var isLeaving = false
@@ -39,21 +36,26 @@ final class ProgramHost {
         return sound.signal(id: input.id, pictures: pictures, soundEnd: soundEnd, now: now)
     }
 
-    /// What the host's tile shows at program time `time` (ms) for a picture of `interval` ms.
-    func show(at time: Double, interval: Double) -> Compositor.Content {
-        guard let offset else { return .empty }
-        let selected = input.media.withLock { media -> Picture? in
-            guard current != nil || !media.pictures.isEmpty else { return nil }
-            return selector.select(from: &media.pictures, hostTime: time - offset, interval: interval)
+    /// What the host's tile shows for the picture that begins at `sample`.
+    ///
+    /// - Parameters:
+    ///   - time: The same in milliseconds of program time.
+    ///   - interval: Milliseconds from one picture to the next.
+    ///   - isConcealed: Nothing of the host may be seen; what comes meanwhile never is.
+    func show(at sample: Int64, time: Double, interval: Double, isConcealed: Bool) -> TileContent {
+        let selected = offset.flatMap { offset in
+            input.media.withLock { media -> Picture? in
+                guard current != nil || !media.pictures.isEmpty else { return nil }
+                return selector.select(from: &media.pictures, hostTime: time - offset, interval: interval)
+            }
         }
         if let selected {
             current = selected
             serial += 1
-            lastPictureAt = time
-        } else if time - lastPictureAt > Self.hold {
-            current = nil
         }
-        return Compositor.Content(picture: current, serial: serial)
+        let look = presence.advance(to: sample, hasNew: selected != nil, isConcealed: isConcealed)
+        if look == .absent { current = nil }
+        return TileContent(picture: current, serial: current == nil ? 0 : serial, look: look)
     }
 
     func statistics(at now: Double) -> MixerStatistics.Host {

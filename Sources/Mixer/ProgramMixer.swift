@@ -46,6 +46,7 @@ public final class ProgramMixer: Sendable {
     private let returns: ReturnEncoders
     private let music: SlateMusic
     private let assets = AssetShelf()
+    private let drawingRoom: DrawingRoom
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
     ///
@@ -68,6 +69,7 @@ public final class ProgramMixer: Sendable {
     ) throws(CodecError) {
         self.configuration = configuration
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
+        drawingRoom = DrawingRoom(Wardrobe(assets))
         music = SlateMusic(assets)
         let returns = ReturnEncoders(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
         self.returns = returns
@@ -96,6 +98,7 @@ public final class ProgramMixer: Sendable {
                 WorkerThread(name: "encoder") { self.runEncoder() },
                 WorkerThread(name: "returns") { self.runReturns() },
                 WorkerThread(name: "music") { self.music.run() },
+                WorkerThread(name: "drawing") { self.drawingRoom.run() },
             ]
             for (id, input) in control.hosts { control.decoders[id] = DecodeThread(input) }
         }
@@ -118,6 +121,7 @@ public final class ProgramMixer: Sendable {
         queue.close()
         returns.close()
         music.close()
+        drawingRoom.close()
         for thread in threads.dropFirst() { thread.join() }
     }
 
@@ -221,6 +225,8 @@ public final class ProgramMixer: Sendable {
             ring: ring,
             output: queue,
             signals: hostSignals,
+            wardrobe: drawingRoom.wardrobe,
+            callDraftsman: { [drawingRoom] in drawingRoom.call() },
             returns: returns,
             music: music
         )

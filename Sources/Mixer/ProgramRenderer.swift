@@ -16,7 +16,7 @@ public final class ProgramRenderer {
     private let core: ProgramCore
     private let ring: CanvasRing
     private let music: SlateMusic
-    private let assets = AssetShelf()
+    private let wardrobe = Wardrobe(AssetShelf())
     private var inputs: [String: HostInput] = [:]
     private var decoders: [String: InlineDecoder] = [:]
     private var now: MonotonicTime
@@ -51,8 +51,8 @@ public final class ProgramRenderer {
             sink: sink
         )
         self.encoder = encoder
-        music = SlateMusic(assets)
-        core = ProgramCore(configuration, anchor: anchor, ring: ring, output: encoder, music: music)
+        music = SlateMusic(wardrobe.assets)
+        core = Self.core(configuration, anchor: anchor, ring: ring, output: encoder, wardrobe: wardrobe, music: music)
         now = start
     }
 
@@ -69,16 +69,39 @@ public final class ProgramRenderer {
         anchor = ProgramAnchor(start: start, firstSample: firstSample)
         self.ring = ring
         encoder = nil
-        music = SlateMusic(assets)
-        core = ProgramCore(
+        music = SlateMusic(wardrobe.assets)
+        core = Self.core(
             configuration,
             anchor: anchor,
             ring: ring,
             output: output,
+            wardrobe: wardrobe,
             returns: returns,
             music: music
         )
         now = start
+    }
+
+    /// A core whose pieces are drawn as soon as they are asked for.
+    private static func core(
+        _ configuration: ProgramConfiguration,
+        anchor: ProgramAnchor,
+        ring: CanvasRing,
+        output: any ProgramOutput,
+        wardrobe: Wardrobe,
+        returns: (any ReturnOutput)? = nil,
+        music: SlateMusic
+    ) -> ProgramCore {
+        ProgramCore(
+            configuration,
+            anchor: anchor,
+            ring: ring,
+            output: output,
+            wardrobe: wardrobe,
+            callDraftsman: { while wardrobe.drawNext() {} },
+            returns: returns,
+            music: music
+        )
     }
 
     /// Changes what is shown and heard, from the next picture on.
@@ -105,7 +128,7 @@ public final class ProgramRenderer {
 
     /// Gives the file that scenes call `asset`.
     public func provide(_ bytes: ByteBuffer, for asset: String) {
-        assets.put(bytes, for: asset)
+        wardrobe.assets.put(bytes, for: asset)
     }
 
     /// Makes the next picture a key picture.

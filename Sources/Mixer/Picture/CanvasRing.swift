@@ -10,6 +10,8 @@ final class CanvasRing: @unchecked Sendable {
     static let count = 3
 
     let canvases: [Canvas]
+    /// Two more, for what the program's thread needs while it paints; never lent out.
+    let scratches: [Canvas]
     private let loans: Mutex<[Int]>
 
     init(width: Int, height: Int) throws(CodecError) {
@@ -18,6 +20,7 @@ final class CanvasRing: @unchecked Sendable {
             canvases.append(try Canvas(width: width, height: height))
         }
         self.canvases = canvases
+        scratches = [try Canvas(width: width, height: height), try Canvas(width: width, height: height)]
         loans = Mutex(Array(repeating: 0, count: Self.count))
     }
 

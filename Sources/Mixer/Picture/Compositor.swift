@@ -4,17 +4,9 @@ import Codecs
 ///
 /// Each canvas remembers what it shows in each tile. A tile that shows it already is left alone; one that the newest
 /// canvas shows is copied from there; only a picture that is on no canvas is scaled. So each picture of a host is scaled
-/// once, however many program pictures it stays. Owned by the program's thread.
+/// once, however many program pictures it stays; and what lies over tiles is laid again only over those that were
+/// painted. While things move, everything is painted anew for each picture. Owned by the program's thread.
 struct Compositor {
-    /// What a tile shows: a picture of a host, by its serial, or the colour of an empty tile.
-    struct Content {
-        var picture: Picture?
-        /// Identifies the picture among all of the host's; 0 stands for the empty tile.
-        var serial: Int64
-
-        static let empty = Content(picture: nil, serial: 0)
-    }
-
     /// How often a tile was scaled, copied from another canvas, or left alone; how often it could not be drawn.
     struct Counters: Sendable, Equatable {
         var drawn: Int64 = 0
@@ -23,93 +15,191 @@ struct Compositor {
         var failed: Int64 = 0
     }
 
+    /// What lies behind all tiles.
+    struct Ground {
+        var colours = SceneColours.dark
+        /// Covers the colour.
+        var background: Picture?
+        /// Nothing may be laid over a tile below this row.
+        var floor = Int.max
+    }
+
     private struct Painted {
         var revision = -1
-        var serials: [Int64] = []
+        var looks: [Look] = []
+    }
+
+    /// What a tile shows on a canvas.
+    private struct Look: Equatable {
+        var serial: Int64 = -1
+        var look = PicturePresence.Look.absent
+        var dress = -1
     }
 
     private let ring: CanvasRing
+    /// Program pictures per second.
+    private let rate: Double
     private var painted = Array(repeating: Painted(), count: CanvasRing.count)
-    private var contents: [Content] = []
     private var dirty: [Bool] = []
-    /// What is painted by.
-    private(set) var plan = TilePlan(scene: Scene(), width: 0, height: 0, revision: 0)
+    private(set) var ground = Ground()
+    /// Rises with every change of what a canvas must be wholly painted anew for.
+    private var revision = 0
     /// The canvas painted last.
     private(set) var newest = 0
     private(set) var counters = Counters()
 
-    init(ring: CanvasRing) {
+    /// - Parameter rate: Program pictures per second.
+    init(ring: CanvasRing, rate: Double) {
         self.ring = ring
+        self.rate = rate
     }
 
-    mutating func apply(_ plan: TilePlan) {
-        self.plan = plan
-        contents = Array(repeating: .empty, count: plan.places.count)
-        dirty = Array(repeating: false, count: plan.places.count)
+    /// Says that tiles have other places, or something else lies behind or over them.
+    mutating func rearrange(on ground: Ground) {
+        self.ground = ground
+        revision += 1
     }
 
-    /// The places of the plan in force.
-    var places: [TilePlan.Place] { plan.places }
-
-    /// Says what place `index` shows in the next picture.
-    mutating func show(_ content: Content, at index: Int) {
-        contents[index] = plan.places[index].isPlaceholder || content.picture == nil ? .empty : content
-    }
-
-    /// Paints the next picture and returns its canvas; nil when every canvas is still being read.
-    mutating func compose() -> Int? {
+    /// Paints the picture of `sample`; nil when every canvas is still being read.
+    mutating func compose(_ choreography: Choreography, at sample: Int64) -> Int? {
         guard let target = ring.free(after: newest) else { return nil }
-        let canvas = ring.canvases[target]
-        let isRepainted = painted[target].revision != plan.revision
-        if isRepainted {
-            canvas.fill(canvas.bounds, plan.colours.background)
-            painted[target] = Painted(
-                revision: plan.revision,
-                serials: Array(repeating: -1, count: plan.places.count)
-            )
-        }
-        for index in plan.places.indices {
-            let place = plan.places[index]
-            let isUncovered = place.covers.contains { dirty[$0] }
-            dirty[index] = isUncovered || painted[target].serials[index] != contents[index].serial
-            guard dirty[index] else {
-                counters.kept += 1
-                continue
-            }
-            paint(place, contents[index], at: index, on: target)
+        if choreography.isMoving(at: sample) {
+            composeMoving(choreography, at: sample, on: ring.canvases[target])
+            painted[target].revision = -1
+        } else {
+            composeStill(choreography, at: sample, on: target)
         }
         newest = target
         return target
     }
 
-    private mutating func paint(_ place: TilePlan.Place, _ content: Content, at index: Int, on target: Int) {
+    private var painter: TilePainter {
+        TilePainter(scratch: ring.scratches[0], colours: ground.colours, floor: ground.floor)
+    }
+
+    private func paintGround(_ canvas: Canvas) {
+        canvas.fill(canvas.bounds, ground.colours.background)
+        if let background = ground.background { cover(canvas, with: background) }
+    }
+
+    /// Paints what is as large as the canvas; one that cannot be painted is left out.
+    private func cover(_ canvas: Canvas, with picture: Picture) {
+        _ = try? canvas.draw(picture, in: canvas.bounds)
+    }
+
+    private func paint(_ ticker: LayerArt.Ticker, of veil: Choreography.Veil, on canvas: Canvas, at sample: Int64) {
+        let seconds = Double(sample - veil.since) / Double(ProgramTime.sampleRate)
+        canvas.paint(ticker.strip, rendered: ticker.text, motion: ticker.motion, at: Int64((seconds * rate).rounded()))
+    }
+
+    // MARK: While nothing moves
+
+    private mutating func composeStill(_ choreography: Choreography, at sample: Int64, on target: Int) {
         let canvas = ring.canvases[target]
-        painted[target].serials[index] = content.serial
-        guard let picture = content.picture else {
-            canvas.fill(place.rectangle, plan.colours.emptyTile)
-            return
+        let count = choreography.actors.count
+        if painted[target].revision != revision, painted[newest].revision == revision {
+            canvas.copy(canvas.bounds, from: ring.canvases[newest])
+            painted[target] = painted[newest]
         }
-        if isOnNewest(content.serial, at: index), target != newest, place.covers.isEmpty, !isCovered(index) {
-            canvas.copy(place.rectangle, from: ring.canvases[newest])
-            counters.copied += 1
-            return
+        let isRepainted = painted[target].revision != revision
+        if isRepainted {
+            paintGround(canvas)
+            for veil in choreography.veils {
+                if case .picture(let slate) = veil.art { cover(canvas, with: slate) }
+            }
+            painted[target].revision = revision
+            painted[target].looks = Array(repeating: Look(), count: count)
         }
-        do {
-            try canvas.draw(picture, in: place.rectangle, mode: place.fit)
-            counters.drawn += 1
-        } catch {
-            // One host's odd picture must not cost the others theirs: its tile is empty until the next one.
-            canvas.fill(place.rectangle, plan.colours.emptyTile)
+        if dirty.count != count { dirty = Array(repeating: false, count: count) }
+        for index in 0..<count {
+            let actor = choreography.actors[index]
+            let look = Look(serial: actor.content.serial, look: actor.content.look, dress: actor.dress.number)
+            let isUncovered = actor.place.covers.contains { dirty[$0] }
+            dirty[index] = isUncovered || painted[target].looks[index] != look
+            guard dirty[index] else {
+                counters.kept += 1
+                continue
+            }
+            painted[target].looks[index] = look
+            // A canvas painted anew gets what lies over the tiles once, when all of them are there.
+            if isRepainted || !copy(index, choreography, look, to: target) {
+                paint(actor, on: canvas)
+                if !isRepainted { layOver(choreography.veils, canvas, within: actor.place.rectangle) }
+            }
+        }
+        if isRepainted { layOver(choreography.veils, canvas, within: nil) }
+        for veil in choreography.veils {
+            if case .ticker(let ticker) = veil.art { paint(ticker, of: veil, on: canvas, at: sample) }
+        }
+    }
+
+    private mutating func paint(_ actor: Choreography.Actor, on canvas: Canvas) {
+        let place = actor.place
+        if painter.paint(actor.content, actor.dress, fit: place.fit, in: place.rectangle, on: canvas) {
+            counters.drawn += actor.content.picture == nil ? 0 : 1
+        } else {
             counters.failed += 1
         }
     }
 
-    private func isOnNewest(_ serial: Int64, at index: Int) -> Bool {
-        painted[newest].revision == plan.revision && painted[newest].serials[index] == serial
+    /// Copies a tile, with all that lies over it, from the newest canvas, if it is there and nothing else is in it.
+    private mutating func copy(
+        _ index: Int,
+        _ choreography: Choreography,
+        _ look: Look,
+        to target: Int
+    ) -> Bool {
+        let place = choreography.actors[index].place
+        guard target != newest, painted[newest].revision == revision, painted[newest].looks[index] == look,
+            place.covers.isEmpty, !choreography.actors[index...].contains(where: { $0.place.covers.contains(index) })
+        else { return false }
+        ring.canvases[target].copy(place.rectangle, from: ring.canvases[newest])
+        counters.copied += 1
+        return true
     }
 
-    /// Whether a later tile lies over this one, so that its rectangle holds more than its own picture.
-    private func isCovered(_ index: Int) -> Bool {
-        plan.places[index...].contains { $0.covers.contains(index) }
+    private func layOver(_ veils: [Choreography.Veil], _ canvas: Canvas, within window: PixelRectangle?) {
+        for veil in veils {
+            guard case .overlay(let overlay, let x, let y, let opacity) = veil.art else { continue }
+            canvas.blend(overlay, x: x, y: y, opacity: opacity, within: window)
+        }
+    }
+
+    // MARK: While things move
+
+    private mutating func composeMoving(_ choreography: Choreography, at sample: Int64, on canvas: Canvas) {
+        let amount = choreography.amount(at: sample)
+        let scratch = ring.scratches[1]
+        paintGround(canvas)
+        for actor in choreography.actors { paint(actor, at: amount, on: canvas) }
+        for veil in choreography.veils {
+            let visible = veil.fade.opacity(at: amount)
+            switch veil.art {
+            case .none:
+                guard veil.layer.isSlate else { continue }
+                canvas.fade(canvas.bounds, to: ground.colours.background, amount: visible)
+            case .picture(let slate):
+                cover(scratch, with: slate)
+                canvas.fade(canvas.bounds, from: scratch, amount: visible)
+            case .overlay(let overlay, let x, let y, let opacity):
+                canvas.blend(overlay, x: x, y: y, opacity: opacity * visible)
+            case .ticker(let ticker):
+                paint(ticker, of: veil, on: scratch, at: sample)
+                let band = TickerStrip.band(width: canvas.width, height: canvas.height)
+                canvas.fade(band, from: scratch, amount: visible)
+            }
+        }
+    }
+
+    private mutating func paint(_ actor: Choreography.Actor, at amount: Double, on canvas: Canvas) {
+        let visible = actor.fade.opacity(at: amount)
+        guard visible > 0 else { return }
+        let rectangle = actor.frame(at: amount).pixels
+        // What is half seen is painted beside the canvas first.
+        let target = visible < 1 ? ring.scratches[1] : canvas
+        let isPainted = painter.paint(actor.content, actor.dress, fit: actor.place.fit, in: rectangle, on: target)
+        if visible < 1 { canvas.fade(rectangle, from: target, amount: visible) }
+        counters.drawn += isPainted && actor.content.picture != nil ? 1 : 0
+        counters.failed += isPainted ? 0 : 1
     }
 }

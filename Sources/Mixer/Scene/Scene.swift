@@ -16,6 +16,8 @@ public struct Scene: Sendable, Hashable {
     public var slate: Slate?
     /// How the sound of those who are audible is mixed.
     public var sound: SoundScene
+    /// The hosts of whom nothing may be seen from now on, whether they have a tile or had one.
+    public var concealed: Set<String>
 
     /// A scene; without arguments the empty one, which is background and silence.
     public init(
@@ -25,7 +27,8 @@ public struct Scene: Sendable, Hashable {
         transition: Int = 300,
         decoration: Decoration = Decoration(),
         slate: Slate? = nil,
-        sound: SoundScene = SoundScene()
+        sound: SoundScene = SoundScene(),
+        concealed: Set<String> = []
     ) {
         self.tiles = tiles
         self.audible = audible
@@ -34,5 +37,6 @@ public struct Scene: Sendable, Hashable {
         self.decoration = decoration
         self.slate = slate
         self.sound = sound
+        self.concealed = concealed
     }
 }

@@ -16,99 +16,119 @@ import Testing
         return try #require(result)
     }
 
-    private func nextCanvas(of compositor: inout Compositor) throws -> Int {
-        let canvas = compositor.compose()
-        return try #require(canvas)
+    /// A compositor whose tiles are in their places at once.
+    private struct Easel {
+        let ring: CanvasRing
+        var compositor: Compositor
+        var choreography = Choreography()
+
+        init() throws {
+            ring = try CanvasRing(width: Rehearsal.size.width, height: Rehearsal.size.height)
+            compositor = Compositor(ring: ring, rate: 30)
+        }
+
+        mutating func apply(_ scene: Scene) {
+            choreography.move(to: CompositorTests.plan(scene), at: 0, over: 0)
+            compositor.rearrange(on: Compositor.Ground(colours: scene.colours))
+        }
+
+        mutating func show(_ picture: Picture, serial: Int64, at index: Int) {
+            choreography.show(TileContent(picture: picture, serial: serial), at: index)
+        }
+
+        mutating func compose() -> Int? { compositor.compose(choreography, at: 0) }
+
+        mutating func nextCanvas() throws -> Canvas {
+            let canvas = compose()
+            return ring.canvases[try #require(canvas)]
+        }
     }
 
-    private func plan(_ scene: Scene, revision: Int) -> TilePlan {
-        TilePlan(scene: scene, width: size.width, height: size.height, revision: revision)
+    private static func plan(_ scene: Scene) -> TilePlan {
+        TilePlan(scene: scene, width: Rehearsal.size.width, height: Rehearsal.size.height)
     }
 
     @Test("A picture is scaled once and then left alone, or copied where the canvas is still being read")
     func once() throws {
-        let ring = try CanvasRing(width: size.width, height: size.height)
-        var compositor = Compositor(ring: ring)
+        var easel = try Easel()
         let scene = Rehearsal.grid(["a", "b"], width: size.width, height: size.height)
-        compositor.apply(plan(scene, revision: 1))
+        easel.apply(scene)
         let red = try picture(.red)
-        compositor.show(Compositor.Content(picture: red, serial: 1), at: 0)
+        easel.show(red, serial: 1, at: 0)
         for _ in 0..<9 {
-            let canvas = try nextCanvas(of: &compositor)
-            #expect(
-                isNear(ring.canvases[canvas].averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .red)
-            )
-            let other = ring.canvases[canvas].averageColour(of: Rehearsal.middle(of: scene.tiles[1].rectangle))
+            let canvas = try easel.nextCanvas()
+            #expect(isNear(canvas.averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .red))
+            let other = canvas.averageColour(of: Rehearsal.middle(of: scene.tiles[1].rectangle))
             #expect(other == ProgramColours.emptyTile)
         }
-        #expect(compositor.counters.drawn == 1)
-        #expect(compositor.counters.copied == 0)
+        #expect(easel.compositor.counters.drawn == 1)
+        #expect(easel.compositor.counters.copied == 0)
         // As when the encoder is behind: the same picture on another canvas.
-        ring.lend(compositor.newest)
-        let second = try nextCanvas(of: &compositor)
-        #expect(isNear(ring.canvases[second].averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .red))
-        #expect(compositor.counters.drawn == 1)
-        #expect(compositor.counters.copied == 1)
+        easel.ring.lend(easel.compositor.newest)
+        let second = try easel.nextCanvas()
+        #expect(isNear(second.averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .red))
+        #expect(easel.compositor.counters.drawn == 1)
+        #expect(easel.compositor.counters.copied == 0)
+        // The whole canvas was taken over from the other one.
+        #expect(easel.compositor.counters.kept == 18)
         let blue = try picture(.blue)
-        compositor.show(Compositor.Content(picture: blue, serial: 2), at: 0)
-        let canvas = try nextCanvas(of: &compositor)
-        #expect(isNear(ring.canvases[canvas].averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .blue))
-        #expect(compositor.counters.drawn == 2)
+        easel.show(blue, serial: 2, at: 0)
+        let canvas = try easel.nextCanvas()
+        #expect(isNear(canvas.averageColour(of: Rehearsal.middle(of: scene.tiles[0].rectangle)), .blue))
+        #expect(easel.compositor.counters.drawn == 2)
     }
 
     @Test("Around the tiles lies the background, exactly where the grid says")
     func background() throws {
-        let ring = try CanvasRing(width: size.width, height: size.height)
-        var compositor = Compositor(ring: ring)
+        var easel = try Easel()
         let scene = Rehearsal.grid(["a", "b"], width: size.width, height: size.height)
-        compositor.apply(plan(scene, revision: 1))
+        easel.apply(scene)
         let red = try picture(.red)
-        for place in 0..<2 { compositor.show(Compositor.Content(picture: red, serial: 1), at: place) }
-        let canvas = ring.canvases[try nextCanvas(of: &compositor)]
+        for place in 0..<2 { easel.show(red, serial: 1, at: place) }
+        let canvas = try easel.nextCanvas()
         let (left, right) = (scene.tiles[0].rectangle, scene.tiles[1].rectangle)
         #expect(right.x - (left.x + left.width) == GridLayout.gap)
         let gap = PixelRectangle(x: left.x + left.width, y: left.y, width: GridLayout.gap, height: left.height)
         #expect(canvas.averageColour(of: gap) == ProgramColours.background)
         #expect(isNear(canvas.colour(x: left.x + left.width - 2, y: left.y + 10), .red))
         #expect(isNear(canvas.colour(x: right.x, y: right.y + 10), .red))
-        compositor.apply(plan(Scene(), revision: 2))
-        let empty = ring.canvases[try nextCanvas(of: &compositor)]
+        easel.apply(Scene())
+        let empty = try easel.nextCanvas()
         #expect(empty.averageColour(of: empty.bounds) == ProgramColours.background)
     }
 
     @Test("A canvas that is lent out is never painted; with all of them out there is none")
     func loans() throws {
-        let ring = try CanvasRing(width: size.width, height: size.height)
-        var compositor = Compositor(ring: ring)
+        var easel = try Easel()
         var taken: Set<Int> = []
         for _ in 0..<CanvasRing.count {
-            let canvas = try nextCanvas(of: &compositor)
-            ring.lend(canvas)
+            let composed = easel.compose()
+            let canvas = try #require(composed)
+            easel.ring.lend(canvas)
             taken.insert(canvas)
         }
         #expect(taken.count == CanvasRing.count)
-        let none = compositor.compose()
+        let none = easel.compose()
         #expect(none == nil)
-        ring.giveBack(1)
-        let one = compositor.compose()
+        easel.ring.giveBack(1)
+        let one = easel.compose()
         #expect(one == 1)
     }
 
     @Test("A tile over another one stays on top when the one below changes")
     func overlap() throws {
-        let ring = try CanvasRing(width: size.width, height: size.height)
-        var compositor = Compositor(ring: ring)
+        var easel = try Easel()
         var scene = Rehearsal.grid(["a"], width: size.width, height: size.height)
         var small = scene.tiles[0]
         small.participantSID = "b"
         small.rectangle = TileRectangle(x: 40, y: 40, width: 80, height: 44)
         scene.tiles.append(small)
-        compositor.apply(plan(scene, revision: 1))
+        easel.apply(scene)
         let (red, blue, green) = (try picture(.red), try picture(.blue), try picture(.green))
-        compositor.show(Compositor.Content(picture: green, serial: 1), at: 1)
+        easel.show(green, serial: 1, at: 1)
         for serial in Int64(1)...7 {
-            compositor.show(Compositor.Content(picture: serial % 2 == 0 ? red : blue, serial: serial), at: 0)
-            let canvas = ring.canvases[try nextCanvas(of: &compositor)]
+            easel.show(serial % 2 == 0 ? red : blue, serial: serial, at: 0)
+            let canvas = try easel.nextCanvas()
             #expect(isNear(canvas.averageColour(of: PixelRectangle(x: 50, y: 50, width: 40, height: 20)), .green))
             #expect(isNear(canvas.colour(x: 200, y: 100), serial % 2 == 0 ? .red : .blue))
         }
@@ -120,7 +140,7 @@ import Testing
         scene.tiles[0].rectangle = TileRectangle(x: -100, y: -100, width: 151, height: 151)
         scene.tiles[1].rectangle = TileRectangle(x: 300, y: 0, width: .max, height: .max)
         scene.tiles[2].rectangle = TileRectangle(x: 10_000, y: .min, width: 10, height: -5)
-        let places = plan(scene, revision: 1).places
+        let places = Self.plan(scene).places
         #expect(
             places.map(\.rectangle) == [
                 PixelRectangle(x: 0, y: 0, width: 50, height: 50),

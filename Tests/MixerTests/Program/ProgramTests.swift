@@ -56,11 +56,15 @@ import Testing
         // At 1000 ms the last 1.9 s come at once, then what is live.
         rehearsal.feed("a", clip.packets(from: 4000, to: 9000)) { max(Double($0) - 4900, 1000) }
         rehearsal.run(to: 4000)
-        let first = try #require(rehearsal.output.pictures.first { $0.colours[0] != ProgramColours.emptyTile })
+        // Until then the host's card is there.
+        let card = try #require(rehearsal.output.pictures.last { rehearsal.time(of: $0.index) < 1000 })
+        let first = try #require(
+            rehearsal.output.pictures.first { $0.index > card.index && $0.colours[0] != card.colours[0] }
+        )
         let time = rehearsal.time(of: first.index)
         #expect(time < 2000)
         // Live at 1000 ms is host time 5900, and the target 300 ms: every picture shown is exactly that old.
-        for shown in rehearsal.output.pictures where shown.index >= first.index {
+        for shown in rehearsal.output.pictures where shown.index >= first.index + 6 {
             let host = rehearsal.time(of: shown.index) + 4900 - 300
             let expected = 30 + Int(host * 30 / 1000) % 60 * 3
             let distance = abs(Int(shown.colours[0].y) - expected)
@@ -97,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "A stalled host keeps its last picture for two seconds, then its tile is empty; nobody else notices",
+        "A stalled host keeps its last picture for two seconds, then it dims and gives way to a card; nobody else notices",
         arguments: [500.0, 2000, 12_000]
     )
     func stall(length: Double) throws {
@@ -116,12 +120,14 @@ import Testing
         for shown in output.pictures where rehearsal.time(of: shown.index) > 1000 {
             let time = rehearsal.time(of: shown.index)
             #expect(isNear(shown.colours[1], .blue))
-            // The burst itself takes 300 ms, and decoding begins with its oldest packet.
-            guard length < 2000 || !(3000 + length..<3500 + length).contains(time) else { continue }
+            // The burst itself takes 300 ms, decoding begins with its oldest packet, and what is dimmed brightens.
+            guard length < 2000 || !(3000 + length..<3800 + length).contains(time) else { continue }
             // The last picture that came through was shown at about 3300.
-            guard length < 3000 || !(5250..<5400).contains(time) else { continue }
-            let isEmpty = time >= 5400 && time < 3000 + length
-            #expect(isNear(shown.colours[0], isEmpty ? ProgramColours.emptyTile : .red), "at \(time)")
+            guard length >= 3000, (5250..<3000 + length).contains(time) else {
+                #expect(isNear(shown.colours[0], .red), "at \(time)")
+                continue
+            }
+            if time > 5700 { #expect(!isNear(shown.colours[0], .red, within: 16), "at \(time)") }
         }
         let other = output.sound(from: 1000, to: Int(end) - 200)
         #expect(abs(TestTone.level(of: 880, in: other) - 0.3) < 0.02)
@@ -183,7 +189,8 @@ import Testing
         rehearsal.feed("b", clip.pictures.packets(from: 0, to: 4000)) { Double($0) + 30 }
         rehearsal.run(to: 3800)
         let last = try #require(rehearsal.output.pictures.last)
-        #expect(last.colours[0] == ProgramColours.emptyTile)
+        // The card, as before anything came.
+        #expect(last.colours[0] == rehearsal.output.pictures[20].colours[0])
         #expect(isNear(last.colours[1], .red))
         #expect(abs(TestTone.level(of: 440, in: rehearsal.output.sound(from: 1000, to: 3800)) - 0.3) < 0.02)
     }

@@ -1,0 +1,100 @@
+import Codecs
+import Media
+import Stage
+import Testing
+
+@testable import Mixer
+
+@Suite("A host that falters") struct FalteringHostTests {
+    /// One host in red whose packets stay away from `gap.lowerBound` to `gap.upperBound`, looked at in two places: in the
+    /// upper left corner, where a card has its own colour alone, and over all of the tile.
+    private func rehearse(gap: Range<Int64>, to end: Double) throws -> Rehearsal {
+        let rehearsal = try Rehearsal()
+        rehearsal.show(["a"])
+        rehearsal.output.probes = [
+            PixelRectangle(x: 4, y: 4, width: 40, height: 20), PixelRectangle(x: 0, y: 0, width: 320, height: 180),
+        ]
+        let packets = try HostClip.plain(.red, tone: nil).packets(from: 0, to: Int64(end) + 1000)
+        rehearsal.feed("a", packets.filter { $0.isConfiguration || !gap.contains($0.timestamp) }) { Double($0) + 30 }
+        rehearsal.run(to: end)
+        return rehearsal
+    }
+
+    @Test("Frozen for two seconds, then dimmed, then the card; the first picture after it fades in without a flash")
+    func longGap() throws {
+        // The picture of host time t is shown at about t + 330.
+        let rehearsal = try rehearse(gap: 3000..<13_000, to: 15_000)
+        for shown in rehearsal.output.pictures {
+            let time = rehearsal.time(of: shown.index)
+            let corner = shown.colours[0]
+            switch time {
+            case 1000..<5250: #expect(isNear(corner, .red), "at \(time)")
+            case 5700..<9200:
+                let dimmed = YUVColour(y: UInt8(16 + (Int(YUVColour.red.y) - 16) * 2 / 5), u: 120, v: 162)
+                #expect(isNear(corner, dimmed), "at \(time): \(corner)")
+            case 9650..<13_200: #expect(isNear(corner, ProgramColours.emptyTile, within: 2), "at \(time): \(corner)")
+            case 13_700...: #expect(isNear(corner, .red), "at \(time)")
+            default: continue
+            }
+        }
+        // On the way back every step is one from the card to the picture: none is darker, none is somewhere else.
+        let back = rehearsal.output.pictures.filter { (13_000..<13_800).contains(rehearsal.time(of: $0.index)) }
+        for (before, after) in zip(back, back.dropFirst()) {
+            #expect(after.colours[0].v >= before.colours[0].v)
+            #expect(Int(after.colours[0].v) - Int(before.colours[0].v) <= 24)
+        }
+    }
+
+    @Test("A gap of a second and a half is not seen at all")
+    func shortGap() throws {
+        let rehearsal = try rehearse(gap: 3000..<4500, to: 6000)
+        let later = rehearsal.output.pictures.filter { rehearsal.time(of: $0.index) > 1000 }
+        #expect(later.allSatisfy { isNear($0.colours[0], .red) })
+    }
+
+    @Test("T6 A camera that is switched off is a card in the very next picture, and nothing of it is seen again")
+    func privacy() throws {
+        let rehearsal = try Rehearsal()
+        rehearsal.show(["a", "b"])
+        // Corners, where a card has its own colour alone.
+        rehearsal.output.probes = [
+            PixelRectangle(x: 4, y: 4, width: 40, height: 20), PixelRectangle(x: 168, y: 4, width: 40, height: 20),
+        ]
+        rehearsal.feed("a", try HostClip.plain(.red, tone: nil).packets(from: 0, to: 8000)) { Double($0) + 30 }
+        rehearsal.feed("b", try HostClip.plain(.blue, tone: nil).packets(from: 0, to: 8000)) { Double($0) + 30 }
+        rehearsal.run(to: 3000)
+        var scene = Rehearsal.grid(["a", "b"], width: Rehearsal.size.width, height: Rehearsal.size.height)
+        let open = scene
+        scene.tiles[0].source = .placeholder
+        scene.concealed = ["a"]
+        let first = rehearsal.output.pictures.count
+        rehearsal.renderer.apply(scene)
+        rehearsal.run(to: 4000)
+        for shown in rehearsal.output.pictures[first...] {
+            #expect(isNear(shown.colours[0], ProgramColours.emptyTile, within: 2), "picture \(shown.index)")
+            #expect(isNear(shown.colours[1], .blue))
+        }
+        let second = rehearsal.output.pictures.count
+        rehearsal.renderer.apply(open)
+        rehearsal.run(to: 5000)
+        let back = rehearsal.output.pictures[second...]
+        #expect(isNear(try #require(back.last).colours[0], .red))
+        for (before, after) in zip(back, back.dropFirst()) { #expect(after.colours[0].v >= before.colours[0].v) }
+    }
+
+    @Test("A camera that is switched off and leaves its tile at once is not in any picture on the way out")
+    func privacyOnTheWayOut() throws {
+        let rehearsal = try Rehearsal()
+        rehearsal.show(["a", "b"])
+        rehearsal.feed("a", try HostClip.plain(.red, tone: nil).packets(from: 0, to: 8000)) { Double($0) + 30 }
+        rehearsal.feed("b", try HostClip.plain(.blue, tone: nil).packets(from: 0, to: 8000)) { Double($0) + 30 }
+        rehearsal.run(to: 3000)
+        var scene = Rehearsal.grid(["b"], width: Rehearsal.size.width, height: Rehearsal.size.height)
+        scene.concealed = ["a"]
+        rehearsal.output.probes = [PixelRectangle(x: 0, y: 0, width: 320, height: 180)]
+        let first = rehearsal.output.pictures.count
+        rehearsal.renderer.apply(scene)
+        rehearsal.run(to: 4000)
+        #expect(rehearsal.output.pictures[first...].allSatisfy { $0.colours[0].v <= 130 })
+    }
+}
