@@ -141,15 +141,16 @@ extension EventConnection {
                 if let refusal = state.refusal {
                     let room = Self.largestRefusal - refusal.body.count
                     state.refusal?.body.append(data.prefix(max(room, 0)))
-                    return []
+                    return nil
                 }
                 state.watch.heard(at: now)
-                let events = state.parser.take(data)
-                return state.parser.isOverflown ? nil : events
+                return state.parser.take(data)
             }
-            guard let events else { return end() }
+            // The body of a refusal is no sign of a stream.
+            guard let events else { return }
             if beginning == .anything { begin(at: now) }
             for event in events { hand(on: event, at: now) }
+            if state.withLock({ $0.parser.isOverflown }) { end() }
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

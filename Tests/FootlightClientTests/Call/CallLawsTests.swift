@@ -1,0 +1,55 @@
+import FootlightClient
+import FootlightTesting
+import Stage
+import Testing
+
+@MainActor
+@Suite("Whatever happens to a call, its state changes only as U1 to U20 allow", .timeLimit(.minutes(1)))
+struct CallLawsTests {
+    /// Chance that is the same in every run.
+    private struct Dice: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return state ^ (state >> 29)
+        }
+    }
+
+    @Test("Random wishes over a line that fails at random, on a real gateway", arguments: [1, 2, 3] as [UInt64])
+    func chaos(seed: UInt64) async throws {
+        let show = try await Show()
+        let clock = ManualClientClock()
+        let call = try await show.call("ann", clock: clock.clock)
+        let log = CallLog(call)
+        var dice = Dice(state: seed)
+        for _ in 0..<150 {
+            switch Int.random(in: 0..<12, using: &dice) {
+            case 0...3: call.join(CallJoin(room: show.room, mode: .receiveOnly))
+            case 4: call.hangUp()
+            case 5: call.enterLobby(LobbyInfo(callID: show.room))
+            case 6: call.join(CallJoin(room: "nowhere", mode: .receiveOnly))
+            case 7: show.proxy.mode = .cut
+            case 8: show.proxy.mode = .blackHole
+            default: show.proxy.mode = .pass
+            }
+            for _ in 0..<Int.random(in: 1...4, using: &dice) {
+                clock.advance(.milliseconds([10, 100, 400, 6_000].randomElement(using: &dice) ?? 10))
+                try await Task.sleep(for: .milliseconds(4))
+            }
+        }
+        // Leaving from any phase is done within 10 s.
+        show.proxy.mode = .pass
+        call.hangUp()
+        let asked = clock.now
+        let isOut = try await soon(within: .seconds(10)) {
+            if [.left, .initialized].contains(call.status.callState) { return true }
+            clock.advance(.milliseconds(100))
+            return false
+        }
+        #expect(isOut && clock.now - asked <= .seconds(11))
+        _ = try await soon(within: .seconds(1)) { log.statuses.last == call.status }
+        #expect(CallLaw.breach(in: log.statuses) == nil)
+        #expect(log.statuses.count > 10, "the dice did something")
+    }
+}

@@ -1,0 +1,129 @@
+import FootlightClient
+import FootlightTesting
+import GatewayModel
+import Observation
+import Stage
+import Testing
+
+@MainActor
+@Suite("A call from the lobby to the goodbye, on a real gateway", .timeLimit(.minutes(1)))
+struct CallLifeTests {
+    @Test("D1 D3 D5 U1 U9 U10 U16 U17: idle, lobby, joining, joined, leaving, left, and nothing stays behind")
+    func life() async throws {
+        let show = try await Show()
+        let call = try await show.call("ann")
+        let log = CallLog(call)
+        #expect(call.status.callState == .initialized)
+        call.enterLobby(LobbyInfo(callID: show.room))
+        #expect(try await soon(within: .seconds(5)) { call.lobbyRoom?.uniqueName == show.room })
+        call.displayName = "Ann"
+        call.callSettings = CallSettings(isSpeakerOn: false)
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        #expect(call.status.callState == .joining && call.status.meetingState == .connecting)
+        call.join(CallJoin(room: "other"))
+        try await call.reach(.joined)
+        #expect(call.localParticipant?.displayName == "Ann", "D8")
+        #expect(call.effectiveSettings?.speakerOn == false && call.effectiveSettings?.audioOn == true, "S14")
+        #expect(call.playback?.viewerToken != nil && call.ingest == nil)
+        call.leave()
+        #expect(call.status.callState == .leaving)
+        try await call.reach(.left(nil))
+        #expect(call.room == nil && call.playback == nil && call.callSettings == CallSettings(), "S11")
+        let rest = try await show.operatorClient.participants(of: show.room)
+        #expect(rest.participants.isEmpty)
+        _ = try await soon(within: .seconds(1)) { log.phases.last == .left(nil) }
+        #expect(
+            log.statuses.map(\.callState) == [.initialized, .initialized, .joining, .joined, .leaving, .left]
+        )
+        #expect(CallLaw.breach(in: log.statuses) == nil)
+    }
+
+    @Test("U10 a host's tracks are published as its settings say, and commands change what everybody sees")
+    func host() async throws {
+        let show = try await Show()
+        let watcher = try await show.joined("bob")
+        let call = try await show.call("ann", .sendAndReceive)
+        call.callSettings = CallSettings(isAudioOn: true, isVideoOn: false)
+        call.join(CallJoin(room: show.room))
+        try await call.reach(.joined)
+        let tracks = { watcher.participants.first { $0.identity == "ann" }?.tracks ?? [] }
+        #expect(try await soon(within: .seconds(5)) { tracks().map(\.name) == ["mic"] })
+        try await call.publish(.camera)
+        #expect(try await soon(within: .seconds(5)) { tracks().map(\.name).sorted() == ["camera", "mic"] })
+        try await call.setEnabled(.camera, false)
+        #expect(
+            try await soon(within: .seconds(5)) { tracks().contains { $0.name == "camera" && !$0.enabled } }
+        )
+        await #expect(throws: StageError.trackNameDuplicated) { try await call.publish(.mic) }
+        await #expect(throws: StageError.notAHost) { try await watcher.publish(.mic) }
+        try await call.unpublish(.mic)
+        #expect(try await soon(within: .seconds(5)) { tracks().map(\.name) == ["camera"] })
+        let pin = try await watcher.pin("ann", .camera)
+        #expect(pin.isLocal && pin.pinType == "CAM")
+        try await watcher.unpin("ann")
+        #expect(watcher.room?.hosts.map(\.identity) == ["ann"], "V2")
+    }
+
+    @Test("Commands outside of a room are refused with 3035, without asking")
+    func outside() async throws {
+        let show = try await Show()
+        let call = try await show.call("ann")
+        await #expect(throws: StageError.notJoined) { try await call.publish(.mic) }
+        #expect(show.proxy.connectionCount == 0)
+    }
+
+    @Test("Streams begin with the value there is; the audience is counted as it comes and goes")
+    func streams() async throws {
+        let show = try await Show()
+        let host = try await show.joined("ann", .sendAndReceive)
+        let changes = Tally()
+        withObservationTracking {
+            _ = host.audienceCount
+        } onChange: {
+            changes.note(1)
+        }
+        for await status in host.statuses {
+            #expect(status.phase == .joined)
+            break
+        }
+        for await participants in host.participantLists {
+            #expect(participants.map(\.identity) == ["ann"])
+            break
+        }
+        let log = CallLog(host)
+        let viewer = try await show.joined("bob")
+        #expect(try await soon(within: .seconds(5)) { log.audience.last == 1 })
+        viewer.leave()
+        #expect(try await soon(within: .seconds(5)) { log.audience.last == 0 })
+        #expect(log.audience.first == 0 && host.audienceCount == 0)
+        #expect(changes.noted == [1], "observed")
+    }
+
+    @Test("Signs of life go on as the gateway wants them, one each 5 s on the client's clock")
+    func heartbeats() async throws {
+        let server = try WireServer { request in
+            switch request.split(separator: " ").first {
+            case "POST" where request.hasSuffix("/heartbeat"): .whole(status: 200, body: "")
+            case "POST": .whole(status: 201, body: WireFixtures.joinAnswer(mode: "RECV_ONLY"))
+            case "GET": .stream(WireFixtures.snapshot(rev: 1, WireFixtures.participant("ann", mode: "RECV_ONLY")))
+            default: .whole(status: 200, body: "")
+            }
+        }
+        defer { server.close() }
+        let clock = ManualClientClock()
+        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t", clock: clock.clock)
+        let call = BroadcastCall(client: client, identity: "ann")
+        call.join(CallJoin(room: "show", mode: .receiveOnly))
+        try await call.reach(.joined)
+        for count in 1...2 {
+            let began = clock.now
+            let isBeating = try await soon(within: .seconds(5), every: .milliseconds(15)) {
+                let beats = server.requests.count { $0 == "POST /v1/rooms/RM1/participants/PA-ann/heartbeat" }
+                if beats < count { clock.advance(.milliseconds(100)) }
+                return beats == count
+            }
+            #expect(isBeating && clock.now - began >= .seconds(4.5))
+        }
+        #expect(call.status.phase == .joined)
+    }
+}

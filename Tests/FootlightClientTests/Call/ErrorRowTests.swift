@@ -1,0 +1,172 @@
+import FootlightClient
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@MainActor
+@Suite("T15: every row of the error table, raised by a real gateway and seen through a call", .timeLimit(.minutes(1)))
+struct ErrorRowTests {
+    @Test("T14 53105 RoomMaxParticipantsExceededError when the room is full; the error is whole")
+    func full() async throws {
+        let show = try await Show(CreateRoomBody(uniqueName: "show", maxParticipants: 1))
+        _ = try await show.joined("ann")
+        let call = try await show.call("bob")
+        let log = CallLog(call)
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.left(.roomFull))
+        let error = try #require(call.status.error)
+        #expect(error.code == 53105 && error.name == "RoomMaxParticipantsExceededError" && error.status == 409)
+        #expect(!error.isRetryable && !error.message.isEmpty && !error.cause.isEmpty && !error.solution.isEmpty)
+        #expect(call.status.meetingState == .failed && call.status.callState == .left, "D4")
+        _ = try await soon(within: .seconds(1)) { log.statuses.count == 3 }
+        #expect(log.phases == [.idle, .joining, .left(.roomFull)], "refused at once, without further tries")
+    }
+
+    @Test("53106 RoomNotFoundError in the connect phase: no such room")
+    func noRoom() async throws {
+        let show = try await Show()
+        let call = try await show.call("ann", room: "nowhere")
+        call.join(CallJoin(room: "nowhere", mode: .receiveOnly))
+        try await call.reach(.left(.roomNotFound))
+        #expect(call.code == 53106)
+    }
+
+    @Test("53106 in the disconnect phase: the room ended during the outage")
+    func endedMeanwhile() async throws {
+        let show = try await Show()
+        let call = try await show.joined("ann")
+        let log = CallLog(call)
+        show.proxy.mode = .cut
+        try await call.reach(.reconnecting(.signalling))
+        try await show.operatorClient.endRoom(show.room)
+        show.proxy.mode = .pass
+        try await call.reach(.left(.roomNotFound), within: .seconds(4))
+        _ = try await soon(within: .seconds(1)) { log.statuses.count == 3 }
+        #expect(log.phases == [.joined, .reconnecting(.signalling), .left(.roomNotFound)])
+        #expect(call.status.roomState == .disconnected && call.room == nil)
+    }
+
+    @Test("53118 when the room is ended while one is in it; U18")
+    func ended() async throws {
+        let show = try await Show()
+        let call = try await show.joined("ann")
+        try await show.operatorClient.endRoom(show.room)
+        try await call.reach(.left(.roomCompleted))
+        #expect(call.code == 53118)
+    }
+
+    @Test("T17 53205 ParticipantDuplicateIdentityError to the old one, which does not come back; the count stays")
+    func duplicate() async throws {
+        let show = try await Show()
+        let old = try await show.joined("ann")
+        let watcher = try await show.joined("bob")
+        let log = CallLog(watcher)
+        let new = try await show.joined("ann")
+        try await old.reach(.left(.duplicateIdentity))
+        #expect(old.code == 53205)
+        #expect(try await soon(within: .seconds(5)) { log.events.contains { $0.type == "participant.joined" } })
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(old.status.phase == .left(.duplicateIdentity) && new.status.phase == .joined)
+        #expect(log.events.filter { $0.type == "participant.left" }.map(\.reason) == ["duplicate_identity"])
+        #expect(watcher.participants.map(\.identity).sorted() == ["ann", "bob"])
+        #expect(watcher.participants.first { $0.identity == "ann" }?.sid == new.localParticipant?.sid)
+    }
+
+    @Test("T13 53002 SignalingConnectionTimeoutError for a session that is over: left, no automatic rejoin")
+    func sessionOver() async throws {
+        let show = try await Show()
+        let first = try await show.client("ann")
+        let answer = try await first.join(show.room, JoinBody(mode: "RECV_ONLY"))
+        try await first.leave("ann", in: show.room)
+        let call = try await show.joined("ann")
+        // The next request with a session of before.
+        await #expect(throws: StageError.sessionTimedOut) {
+            try await first.heartbeat("ann", in: show.room, sessionID: answer.sessionID + "x")
+        }
+        await #expect(throws: StageError.sessionTimedOut) {
+            _ = try await first.reconnect("ann", in: show.room, sessionID: answer.sessionID + "x")
+        }
+        #expect(call.status.phase == .joined)
+    }
+
+    @Test("53002 answered to a sign of life ends the call at once, and it stays ended")
+    func sessionOverInCall() async throws {
+        let clock = ManualClientClock()
+        let server = try WireServer { request in
+            switch request.split(separator: " ").first {
+            case "POST" where request.hasSuffix("/heartbeat"):
+                .whole(
+                    status: 410,
+                    body: "{\"error\":\(WireFixtures.error(53002, name: "SignalingConnectionTimeoutError"))}"
+                )
+            case "POST": .whole(status: 201, body: WireFixtures.joinAnswer(mode: "RECV_ONLY"))
+            case "GET": .stream(WireFixtures.snapshot(rev: 1, WireFixtures.participant("ann", mode: "RECV_ONLY")))
+            default: .whole(status: 200, body: "")
+            }
+        }
+        defer { server.close() }
+        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t", clock: clock.clock)
+        let call = BroadcastCall(client: client, identity: "ann")
+        call.join(CallJoin(room: "show", mode: .receiveOnly))
+        try await call.reach(.joined)
+        let isOver = try await soon(within: .seconds(10)) {
+            clock.advance(.milliseconds(250))
+            return call.code == 53002
+        }
+        #expect(isOver, "\(call.status)")
+        let requests = server.requests.count
+        for _ in 0..<20 { clock.advance(.seconds(2)) }
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(call.code == 53002 && server.requests.count == requests)
+    }
+
+    @Test("53006 SignalingServerBusyError: a busy gateway is asked again when it says so, and joined once it has room")
+    func busy() async throws {
+        let show = try await Show(environment: ["FOOTLIGHT_ROOMS_MAXIMUM": "1", "FOOTLIGHT_ROOMS_AD_HOC": "true"])
+        let clock = ManualClientClock()
+        let call = try await show.call("ann", room: "second", clock: clock.clock)
+        call.join(CallJoin(room: "second", mode: .receiveOnly))
+        #expect(try await soon(within: .seconds(5)) { show.proxy.connectionCount > 0 })
+        for _ in 0..<20 {
+            clock.advance(.milliseconds(100))
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(call.status.phase == .joining)
+        try await show.operatorClient.endRoom(show.room)
+        try await call.reach(.joined, moving: clock, by: .milliseconds(50))
+    }
+
+    @Test("53006 is the last word of a gateway that stays busy for the 30 s of a join")
+    func staysBusy() async throws {
+        let show = try await Show(environment: ["FOOTLIGHT_ROOMS_MAXIMUM": "1", "FOOTLIGHT_ROOMS_AD_HOC": "true"])
+        let clock = ManualClientClock()
+        let call = try await show.call("ann", room: "second", clock: clock.clock)
+        let began = clock.now
+        call.join(CallJoin(room: "second", mode: .receiveOnly))
+        let isOver = try await soon(within: .seconds(20)) {
+            clock.advance(.milliseconds(100))
+            return call.status.callState == .left
+        }
+        #expect(isOver && call.code == 53006, "\(call.status)")
+        let waited = clock.now - began
+        #expect(waited > .seconds(10) && waited <= .seconds(31), "\(waited)")
+    }
+
+    @Test("20107 for a token that was changed, 20106 for one of another room: surfaced by code, without tries")
+    func tokens() async throws {
+        let show = try await Show()
+        let client = try await show.client("ann")
+        var changed = client
+        changed.token = String(client.token.dropLast(4)) + "AAAA"
+        let call = BroadcastCall(client: changed, identity: "ann")
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.left(.tokenSignatureInvalid))
+        call.client = try await show.client("ann", room: "other")
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.left(.tokenGrantsInvalid))
+        call.client = client
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.joined)
+    }
+}

@@ -1,0 +1,89 @@
+import FootlightClient
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@MainActor
+@Suite("Invitations, between calls on a real gateway", .timeLimit(.minutes(1)))
+struct InvitationTests {
+    @Test(
+        "U20 V17 V19 somebody in the audience is called on stage, accepts, and is a host with an address to publish to"
+    )
+    func onStage() async throws {
+        let show = try await Show()
+        let host = try await show.joined("ann", .sendAndReceive)
+        // By the room's sid, which invitations do not name it by.
+        let viewer = try await show.call("bob")
+        viewer.callSettings = CallSettings(isAudioOn: false, isVideoOn: false)
+        viewer.join(CallJoin(room: try await show.operatorClient.room(show.room).sid, mode: .receiveOnly))
+        try await viewer.reach(.joined)
+        let log = CallLog(viewer)
+        #expect(viewer.ingest == nil && host.ingest != nil)
+        await #expect(throws: StageError.changeModeFailed) { try await viewer.changeMode(.sendAndReceive) }
+        try await host.invite(CreateInvitationBody(identities: ["bob"]))
+        #expect(try await soon(within: .seconds(5)) { viewer.stageInvitation?.inviter == "ann" })
+        #expect(viewer.status.phase == .joined)
+        viewer.accept()
+        #expect(try await soon(within: .seconds(5)) { viewer.ingest != nil })
+        #expect(viewer.stageInvitation == nil)
+        #expect(try await soon(within: .seconds(5)) { host.hosts.map(\.identity) == ["ann", "bob"] })
+        // V16, and back again.
+        try await viewer.changeMode(.receiveOnly)
+        #expect(viewer.ingest == nil)
+        #expect(try await soon(within: .seconds(5)) { host.hosts.map(\.identity) == ["ann"] })
+        #expect(log.phases == [.joined], "U19: none of it is a change of the call's state")
+        #expect(log.problems.isEmpty)
+    }
+
+    @Test("U3 U4 S6 S7 a call that comes in is accepted and joined by virtue of the invitation")
+    func incoming() async throws {
+        let show = try await Show()
+        let host = try await show.joined("ann", .sendAndReceive)
+        let guest = try await show.call("carol")
+        let log = CallLog(guest)
+        guest.callSettings = CallSettings(isAudioOn: false, isVideoOn: false)
+        guest.startListening()
+        try await host.invite(CreateInvitationBody(identities: ["carol", "dan"]))
+        #expect(
+            try await soon(within: .seconds(5)) {
+                if case .incoming(let invitation) = guest.status.callingState {
+                    invitation.inviter == "ann"
+                } else {
+                    false
+                }
+            }
+        )
+        guest.accept()
+        try await guest.reach(.joined)
+        #expect(guest.localParticipant?.mode == "SEND_AND_RECV" && guest.ingest != nil)
+        _ = try await soon(within: .seconds(1)) { log.phases.last == .joined }
+        #expect(CallLaw.breach(in: log.statuses) == nil)
+        guest.stopListening()
+    }
+
+    @Test("U5 S7 called back, the call that comes in is over; declined, the caller hears of it")
+    func calledBack() async throws {
+        let show = try await Show()
+        let host = try await show.joined("ann", .sendAndReceive)
+        let hostLog = CallLog(host)
+        let guest = try await show.call("carol")
+        guest.startListening()
+        let first = try await host.invite(CreateInvitationBody(identities: ["carol"]))
+        let isIncoming = {
+            if case .incoming = guest.status.phase { true } else { false }
+        }
+        #expect(try await soon(within: .seconds(5)) { isIncoming() })
+        try await host.client.cancelInvitation(first.sid)
+        try await guest.reach(.idle)
+        try await host.invite(CreateInvitationBody(identities: ["carol"]))
+        #expect(try await soon(within: .seconds(5)) { isIncoming() })
+        guest.reject()
+        #expect(guest.status.phase == .idle)
+        #expect(
+            try await soon(within: .seconds(5)) {
+                hostLog.events.contains { $0.type == "invitation.rejected" && $0.identities == ["carol"] }
+            }
+        )
+    }
+}

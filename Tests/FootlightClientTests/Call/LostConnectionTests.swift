@@ -1,0 +1,157 @@
+import FootlightClient
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@MainActor
+@Suite("A connection that breaks, against a real gateway", .timeLimit(.minutes(1)))
+struct LostConnectionTests {
+    @Test("53001 is the reason while the line is cut, and the last word after 30 s; T16 U13 U15")
+    func neverBack() async throws {
+        let show = try await Show()
+        let clock = ManualClientClock()
+        let call = try await show.joined("ann", clock: clock.clock)
+        let log = CallLog(call)
+        show.proxy.mode = .cut
+        try await call.reach(.reconnecting(.signalling))
+        #expect(ConnectionLoss.signalling.rawValue == 53001)
+        #expect(call.status.callState == .joined && call.status.callingState == .reconnecting)
+        await #expect(throws: StageError.reconnecting) { try await call.changeMode(.sendAndReceive) }
+        let lost = clock.now
+        try await call.reach(.left(.callConnectionLost), moving: clock, by: .milliseconds(100))
+        let given = clock.now - lost
+        #expect(given >= .seconds(30) && given < .seconds(32), "\(given)")
+        #expect(call.code == 53001 && call.room == nil && call.participants.isEmpty)
+        _ = try await soon(within: .seconds(1)) { log.phases.last == .left(.callConnectionLost) }
+        #expect(CallLaw.breach(in: log.statuses) == nil)
+    }
+
+    @Test("A line that swallows everything is noticed after 15 s of silence")
+    func blackHole() async throws {
+        let show = try await Show()
+        let clock = ManualClientClock()
+        let call = try await show.joined("ann", clock: clock.clock)
+        show.proxy.mode = .blackHole
+        let began = clock.now
+        try await call.reach(.reconnecting(.signalling), moving: clock, by: .milliseconds(250))
+        #expect(clock.now - began <= .seconds(17))
+        show.proxy.mode = .pass
+        try await call.reach(.joined, moving: clock, by: .milliseconds(20))
+        #expect(call.localParticipant?.identity == "ann")
+    }
+
+    @Test("After a short cut no event is lost and none comes twice; U14 with Last-Event-ID")
+    func replay() async throws {
+        let show = try await Show()
+        let call = try await show.call("ann")
+        let log = CallLog(call)
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.joined)
+        // Somebody who only looks on, over the same bad line.
+        let onlooker = BroadcastClient(
+            baseURL: try Show.address(show.proxy.port),
+            token: show.operatorClient.token
+        )
+        let watching = Task { [room = show.room] in
+            var seen: [EventResource] = []
+            do {
+                for try await event in onlooker.events(of: room) {
+                    seen.append(event)
+                    if event.type == "layout.changed", event.layout?.gridSize == 9 { break }
+                }
+            } catch {
+                Issue.record("\(error)")
+            }
+            return seen
+        }
+        for size in 2...3 { try await show.operatorClient.setLayout(of: show.room, LayoutBody(gridSize: size)) }
+        #expect(try await soon(within: .seconds(5)) { call.room?.layout?.gridSize == 3 })
+        show.proxy.mode = .cut
+        try await call.reach(.reconnecting(.signalling))
+        for size in 4...7 { try await show.operatorClient.setLayout(of: show.room, LayoutBody(gridSize: size)) }
+        show.proxy.mode = .pass
+        try await call.reach(.joined)
+        for size in 8...9 { try await show.operatorClient.setLayout(of: show.room, LayoutBody(gridSize: size)) }
+        #expect(try await soon(within: .seconds(5)) { call.room?.layout?.gridSize == 9 })
+        let seen = await watching.value
+        _ = try await soon(within: .seconds(2)) { log.events.last?.layout?.gridSize == 9 }
+        for events in [log.events, seen] {
+            #expect(events.first?.type == "room.snapshot")
+            let revisions = events.map(\.rev)
+            let first = try #require(revisions.first)
+            #expect(revisions == Array(first..<first + UInt64(revisions.count)), "each once and in order")
+            #expect(events.compactMap { $0.layout?.gridSize }.suffix(6) == [4, 5, 6, 7, 8, 9])
+            #expect(events.count { $0.type == "room.snapshot" } == 1, "what was missed was replayed")
+        }
+        #expect(CallLaw.breach(in: log.statuses) == nil)
+    }
+
+    @Test(
+        "U14 after 15 s the session is asked for anew, and the room comes whole: another snapshot, the same participant"
+    )
+    func rejoin() async throws {
+        let show = try await Show()
+        let clock = ManualClientClock()
+        let call = try await show.call("ann", clock: clock.clock)
+        let log = CallLog(call)
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.joined)
+        let sid = call.localParticipant?.sid
+        show.proxy.mode = .cut
+        try await call.reach(.reconnecting(.signalling))
+        let lost = clock.now
+        let isLate = try await soon(within: .seconds(10)) {
+            clock.advance(.milliseconds(100))
+            return clock.now - lost > .seconds(16)
+        }
+        #expect(isLate && call.status.phase == .reconnecting(.signalling))
+        try await show.operatorClient.setLayout(of: show.room, LayoutBody(gridSize: 5))
+        show.proxy.mode = .pass
+        try await call.reach(.joined, moving: clock, by: .milliseconds(50))
+        #expect(call.localParticipant?.sid == sid && call.room?.layout?.gridSize == 5)
+        _ = try await soon(within: .seconds(1)) { log.events.last?.type == "room.snapshot" }
+        #expect(log.events.count { $0.type == "room.snapshot" } == 2)
+    }
+
+    @Test("A gateway killed with SIGKILL and started again: the same participant is in the same room")
+    func killed() async throws {
+        let show = try await Show()
+        let call = try await show.joined("ann")
+        let log = CallLog(call)
+        let sid = try #require(call.localParticipant?.sid)
+        try await show.gateway.kill9()
+        try await call.reach(.reconnecting(.signalling))
+        try await show.gateway.start(keepsPorts: true)
+        try await call.reach(.joined, within: .seconds(20))
+        #expect(call.localParticipant?.sid == sid)
+        let found = try await show.operatorClient.participant("ann", in: show.room)
+        #expect(found.sid == sid && found.status == "connected")
+        _ = try await soon(within: .seconds(1)) { log.phases.last == .joined }
+        #expect(CallLaw.breach(in: log.statuses) == nil)
+    }
+
+    @Test("U16 leaving while the line is cut stops reconnecting at once")
+    func leaveWhileLost() async throws {
+        let show = try await Show()
+        let call = try await show.joined("ann")
+        show.proxy.mode = .cut
+        try await call.reach(.reconnecting(.signalling))
+        call.leave()
+        #expect(call.status.callState == .leaving)
+        try await call.reach(.left(nil), within: .seconds(5))
+        let connections = show.proxy.connectionCount
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(show.proxy.connectionCount == connections)
+    }
+
+    @Test("Delay alone breaks nothing")
+    func delay() async throws {
+        let show = try await Show()
+        show.proxy.mode = .delay(.milliseconds(150))
+        let call = try await show.joined("ann")
+        try await call.client.update("ann", in: show.room, UpdateParticipantBody(displayName: "Ann"))
+        #expect(try await soon(within: .seconds(5)) { call.localParticipant?.displayName == "Ann" })
+        #expect(call.status.phase == .joined)
+    }
+}

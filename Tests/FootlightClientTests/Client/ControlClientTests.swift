@@ -1,0 +1,136 @@
+import FootlightClient
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@MainActor
+@Suite("The control API by its client, on a real gateway", .timeLimit(.minutes(1)))
+struct ControlClientTests {
+    @Test(
+        "Rooms: made, found by name and sid, listed in pages, sent backstage, ended; a second one of the name is 53113"
+    )
+    func rooms() async throws {
+        let show = try await Show()
+        let client = show.operatorClient
+        let made = try await client.createRoom(CreateRoomBody(uniqueName: "second", maxHosts: 3, backstage: true))
+        #expect(made.uniqueName == "second" && made.maxHosts == 3 && made.backstage)
+        #expect(try await client.room(made.sid).uniqueName == "second")
+        await #expect(throws: StageError.roomExists) {
+            try await client.createRoom(CreateRoomBody(uniqueName: "second"))
+        }
+        let first = try await client.rooms(pageSize: 1)
+        #expect(first.rooms.map(\.uniqueName) == [show.room])
+        let next = try await client.rooms(pageSize: 1, pageToken: first.meta.nextPageToken)
+        #expect(next.rooms.map(\.uniqueName) == ["second"] && next.meta.nextPageToken == nil)
+        #expect(try await client.goLive("second").backstage == false)
+        #expect(try await client.stopLive("second").backstage)
+        #expect(try await client.endRoom("second").status == "completed")
+        #expect(try await client.rooms(status: .completed).rooms.map(\.sid) == [made.sid])
+        await #expect(throws: StageError.roomNotFound) { try await client.room("third") }
+    }
+
+    @Test("Participants: joined, found, renamed, listed by mode, brought back by their session, removed")
+    func participants() async throws {
+        let show = try await Show()
+        let ann = try await show.client("ann", .sendAndReceive)
+        let joined = try await ann.join(show.room, JoinBody(displayName: "Ann", mode: "SEND_AND_RECV"))
+        #expect(joined.participant.identity == "ann" && joined.ingest?.rtmp.streamKey.hasPrefix("sk_") == true)
+        try await ann.heartbeat("ann", in: show.room, sessionID: joined.sessionID, audioLevel: -20)
+        let renamed = try await ann.update("ann", in: show.room, UpdateParticipantBody(metadata: ["seat": .number(4)]))
+        #expect(renamed.metadata == ["seat": .number(4)])
+        let back = try await ann.reconnect("ann", in: show.room, sessionID: joined.sessionID, lastEventID: 1)
+        #expect(back.participant.sid == joined.participant.sid && back.ingest == nil)
+        let client = show.operatorClient
+        #expect(try await client.participants(of: show.room, mode: .sendAndReceive).participants.count == 1)
+        #expect(try await client.participants(of: show.room, mode: .receiveOnly).participants.isEmpty)
+        #expect(try await client.participants(of: show.room, status: .connected).participants.count == 1)
+        #expect(try await client.participant(joined.participant.sid, in: show.room).displayName == "Ann")
+        await #expect(throws: StageError.tokenGrantsInvalid) { try await ann.endRoom(show.room) }
+        try await client.changeMode(of: "ann", in: show.room, to: .receiveOnly)
+        try await client.remove("ann", from: show.room)
+        await #expect(throws: StageError.participantNotFound) { try await client.participant("ann", in: show.room) }
+        await #expect(throws: StageError.notJoined) { try await ann.leave("ann", in: show.room) }
+    }
+
+    @Test("Names are one segment of the address, whatever is in them")
+    func names() async throws {
+        let show = try await Show()
+        for name in ["a/b", "a?b=c", "a b", "ä", "a%2Fb", "#"] {
+            await #expect(throws: StageError.roomNotFound, "\(name)") { try await show.operatorClient.room(name) }
+        }
+    }
+
+    @Test("Layout: asked for, changed, tried out; what is out of range is named")
+    func layout() async throws {
+        let show = try await Show()
+        let client = show.operatorClient
+        try await client.setLayout(of: show.room, LayoutBody(type: "SIDEBAR", gridSize: 4))
+        let layout = try await client.layout(of: show.room)
+        #expect(layout.type == "SIDEBAR" && layout.gridSize == 4)
+        let preview = try await client.previewLayout(
+            of: show.room,
+            LayoutPreviewBody(
+                layout: LayoutBody(type: "GRID"),
+                hosts: [PreviewHost(label: "a"), PreviewHost(label: "b")]
+            )
+        )
+        #expect(preview.tiles.count == 2)
+        do throws(StageError) {
+            try await client.setLayout(of: show.room, LayoutBody(gridSize: 99))
+            Issue.record("taken")
+        } catch {
+            #expect(error.code == 3073 && error.message.contains("grid_size"))
+        }
+    }
+
+    @Test("Program out: HLS, a livestream refused for its outputs, and one that is not there to stop")
+    func programOut() async throws {
+        let show = try await Show()
+        let client = show.operatorClient
+        #expect(try await client.egress(of: show.room).livestream.state == "LIVESTREAM_STOPPED")
+        do throws(StageError) {
+            try await client.startLivestream(of: show.room, StartLivestreamBody(outputs: []))
+            Issue.record("started")
+        } catch {
+            #expect(error.code == 4015)
+        }
+        await #expect(throws: StageError.livestreamNotRunning) { try await client.stopLivestream(of: show.room) }
+        do throws(StageError) {
+            try await client.addOutputs(to: show.room, [OutputBody(url: "rtmp://127.0.0.1/x", streamKey: "k")])
+            Issue.record("added")
+        } catch {
+            #expect(error.status >= 400)
+        }
+        #expect(try await client.startHLS(of: show.room).state.hasPrefix("HLS_"))
+        #expect(try await client.stopHLS(of: show.room).state.hasPrefix("HLS_STOP"))
+    }
+
+    @Test("Viewing figures of one room and of all")
+    func viewership() async throws {
+        let show = try await Show()
+        #expect(try await show.operatorClient.viewership(of: show.room).concurrentViewers == 0)
+        #expect(try await show.operatorClient.viewership().rooms.map(\.room) == [show.room])
+        let viewer = try await show.client("ann")
+        await #expect(throws: StageError.tokenGrantsInvalid) { try await viewer.viewership(of: show.room) }
+    }
+
+    @Test("An answer that no gateway gives is an error of its HTTP status, worth another try when it is 5xx")
+    func proxies() async throws {
+        let server = try WireServer { request in
+            request.contains("bad") ? .whole(status: 502, body: "<html>") : .whole(status: 200, body: "{}")
+        }
+        defer { server.close() }
+        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t")
+        do throws(StageError) {
+            _ = try await client.room("bad")
+        } catch {
+            #expect(error.code == 502 && error.isRetryable && error.name == "UnexpectedAnswerError")
+        }
+        do throws(StageError) {
+            _ = try await client.room("good")
+        } catch {
+            #expect(error.code == 200 && !error.isRetryable && error.message.contains("is missing"))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import GatewayModel
+import Testing
+
+@testable import FootlightClient
+
+@Suite("A room as its events tell it")
+struct CallRoomTests {
+    private func room(_ participants: String...) throws -> CallRoom {
+        let list = participants.map { WireFixtures.participant($0) }
+        var text = WireFixtures.snapshot(rev: 10, list.first ?? "")
+        if list.isEmpty { text = WireFixtures.snapshot(rev: 10) }
+        var room = try #require(CallRoom(snapshot: EventResource(wire: text)))
+        for (index, one) in list.dropFirst().enumerated() {
+            room.take(try event("participant.joined", 11 + index, ",\"participant\":\(one)"))
+        }
+        return room
+    }
+
+    private func event(_ type: String, _ rev: Int, _ fields: String = "") throws -> EventResource {
+        try EventResource(wire: WireFixtures.event(type, rev: rev, fields))
+    }
+
+    @Test("V21 somebody known who joins is not doubled; who leaves is gone; who takes an identity over takes the place")
+    func membership() throws {
+        var room = try room("ann", "bob")
+        #expect(room.participants.map(\.identity) == ["ann", "bob"])
+        let again = WireFixtures.participant("ann", status: "reconnecting", revision: 2)
+        let isNew = room.take(try event("participant.reconnecting", 20, ",\"participant\":\(again)"))
+        #expect(isNew)
+        #expect(room.participants.map(\.status) == ["reconnecting", "connected"])
+        let old = WireFixtures.participant("ann", revision: 1)
+        let isOldNew = room.take(try event("track.enabled", 21, ",\"participant\":\(old)"))
+        #expect(!isOldNew, "older than what is known")
+        let other = WireFixtures.participant("ann").replacing("PA-ann", with: "PA-2")
+        room.take(try event("participant.joined", 22, ",\"participant\":\(other)"))
+        #expect(room.participants.map(\.sid) == ["PA-bob", "PA-2"])
+        room.take(try event("participant.left", 23, ",\"participant\":\(WireFixtures.participant("bob"))"))
+        #expect(room.participants.map(\.sid) == ["PA-2"] && room["ann"]?.sid == "PA-2" && room["bob"] == nil)
+    }
+
+    @Test("Events up to the known revision count for nothing; a snapshot always does")
+    func revisions() throws {
+        var room = try room("ann")
+        let gone = ",\"participant\":\(WireFixtures.participant("ann"))"
+        let isNew = room.take(try event("participant.left", 10, gone))
+        #expect(!isNew)
+        #expect(room.participants.count == 1 && room.revision == 10)
+        let isFresh = room.take(try EventResource(wire: WireFixtures.snapshot(rev: 3)))
+        #expect(isFresh)
+        #expect(room.participants.isEmpty && room.revision == 3)
+    }
+
+    @Test("V25 the dominant speaker is one or nobody, and the flags follow")
+    func speaker() throws {
+        var room = try room("ann", "bob")
+        room.take(try event("dominant_speaker.changed", 20, ",\"sid\":\"PA-bob\",\"previous_sid\":null"))
+        #expect(room.participants.map(\.isDominantSpeaker) == [false, true])
+        #expect(room.room.dominantSpeakerSID == "PA-bob")
+        room.take(try event("dominant_speaker.changed", 21, ",\"sid\":null,\"previous_sid\":\"PA-bob\""))
+        #expect(room.participants.allSatisfy { !$0.isDominantSpeaker } && room.room.dominantSpeakerSID == nil)
+    }
+
+    @Test("Counts, egress and pins are kept up to date")
+    func rest() throws {
+        var room = try room("ann")
+        room.take(
+            try event(
+                "viewership.updated",
+                20,
+                ",\"counts\":{\"hosts\":1,\"audience\":7,\"anonymous\":7,\"signalling_only\":0,\"participants\":1}"
+            )
+        )
+        #expect(room.audienceCount == 7)
+        let livestream = #"{"state":"LIVESTREAM_STARTED","started_at":null,"end_reason":null,"outputs":[]}"#
+        room.take(try event("livestream.state_changed", 21, ",\"livestream\":\(livestream)"))
+        #expect(room.room.egress.livestream.state == "LIVESTREAM_STARTED")
+        let output = """
+            {"name":"yt","url":"rtmp://x","stream_key":"****","state":"interrupted","bytes_sent":5,"dropped_frames":0,\
+            "reconnects":1,"last_error":null}
+            """
+        room.take(try event("livestream.output_updated", 22, ",\"output\":\(output)"))
+        #expect(room.room.egress.livestream.outputs.map(\.state) == ["interrupted"])
+        let pin = #"{"is_local":false,"pin_type":"CAM","pinned_at":"2026-01-01T12:00:00.000Z"}"#
+        room.take(try event("pin.changed", 23, ",\"participant_sid\":\"PA-ann\",\"pin\":\(pin)"))
+        #expect(room["ann"]?.pin?.pinType == "CAM")
+        room.take(try event("pin.changed", 24, ",\"participant_sid\":\"PA-ann\",\"pin\":null"))
+        #expect(room["ann"]?.pin == nil)
+    }
+}

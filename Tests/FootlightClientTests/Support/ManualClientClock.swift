@@ -1,0 +1,67 @@
+import FootlightClient
+import Synchronization
+
+/// A client's clock that stands still until a test moves it.
+final class ManualClientClock: Sendable {
+    private struct Sleeper {
+        let due: Duration
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now = Duration.seconds(1_000)
+        var sleepers: [Int: Sleeper] = [:]
+        /// Sleepers whose task was cancelled before they lay down.
+        var cancelled: Set<Int> = []
+        var lastSleeper = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Chance is always even, so that delays are what they are without jitter.
+    var clock: ClientClock {
+        ClientClock(
+            now: { self.now },
+            sleep: { try await self.sleep($0) },
+            chance: { 0.5 }
+        )
+    }
+
+    var now: Duration { state.withLock { $0.now } }
+
+    /// Moves the clock; whoever has slept long enough wakes, the earliest first.
+    func advance(_ duration: Duration) {
+        let due = state.withLock { state in
+            state.now += duration
+            let due = state.sleepers.filter { $0.value.due <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.sorted { $0.due < $1.due }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    private func sleep(_ duration: Duration) async throws {
+        let id = state.withLock { state in
+            state.lastSleeper += 1
+            return state.lastSleeper
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { state -> Result<Void, any Error>? in
+                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+                    guard duration > .zero else { return .success(()) }
+                    state.sleepers[id] = Sleeper(due: state.now + duration, continuation: continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+}
