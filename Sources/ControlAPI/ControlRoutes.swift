@@ -11,6 +11,8 @@ public struct ControlRoutes: Sendable {
     let tokens: AccessTokens
     let livestreams: any LivestreamControlling
     let hls: (any HLSControlling)?
+    let recordings: (any RecordingControlling)?
+    let snapshots = SnapshotBoard()
     let viewership: any ViewershipReporting
     let assets: AssetStore
     let addresses: @Sendable () -> PlaybackAddresses
@@ -31,6 +33,7 @@ public struct ControlRoutes: Sendable {
     ///   - tokens: Who may ask.
     ///   - livestreams: Who pushes the program.
     ///   - hls: Who offers the program as a playlist; nil where nobody does.
+    ///   - recordings: Who records the program; nil where nobody does.
     ///   - viewership: Who counts the audience.
     ///   - assets: Who keeps the rooms' pictures and sounds.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
@@ -45,6 +48,7 @@ public struct ControlRoutes: Sendable {
         tokens: AccessTokens,
         livestreams: any LivestreamControlling,
         hls: (any HLSControlling)? = nil,
+        recordings: (any RecordingControlling)? = nil,
         viewership: any ViewershipReporting,
         assets: AssetStore,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
@@ -59,6 +63,7 @@ public struct ControlRoutes: Sendable {
         self.tokens = tokens
         self.livestreams = livestreams
         self.hls = hls
+        self.recordings = recordings
         self.viewership = viewership
         self.assets = assets
         self.addresses = addresses
@@ -100,6 +105,9 @@ public struct ControlRoutes: Sendable {
         addInvitations(to: api)
         addViewership(to: api)
         addMixer(to: api)
+        addRecordings(to: api)
+        addSnapshotPosts(to: api)
+        addSnapshots(to: router.group("v1"))
         addEvents(to: api)
         return router
     }

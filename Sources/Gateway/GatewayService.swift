@@ -127,6 +127,7 @@ public struct GatewayService: Sendable {
             StageUpkeep(stage: pipeline.stage),
             AudienceNews(stage: pipeline.stage, viewership: pipeline.viewership),
             PlaylistUpkeep(directory: pipeline.hls, control: pipeline.playlists),
+            RecordingUpkeep(recordings: pipeline.recordings),
             MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),
             admin,
             http,

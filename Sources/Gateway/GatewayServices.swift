@@ -2,6 +2,7 @@ import Egress
 import FanOut
 import Logging
 import RTMP
+import Recording
 import ServiceLifecycle
 import Stage
 import Synchronization
@@ -62,6 +63,21 @@ struct AudienceNews: Service {
     }
 }
 
+/// Deletes recorded files that are kept no longer.
+struct RecordingUpkeep: Service {
+    let recordings: RecordingControl
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                recordings.sweep()
+                // Cancellation ends the sleep and, with it, the loop.
+                try? await Task.sleep(for: .seconds(60))
+            }
+        }
+    }
+}
+
 /// Moves the time of playlists: what took too long to start or stop, and what ended long ago.
 struct PlaylistUpkeep: Service {
     let directory: HLSDirectory
@@ -116,8 +132,11 @@ struct Draining: Service {
         health.drain()
         pipeline.stage.drain()
         pipeline.livestreams.shutdown()
+        pipeline.recordings.shutdown()
         for feed in pipeline.feeds.all { feed.end(.shutdown) }
         pipeline.stage.endReaders()
         for server in servers { await server.shutdown() }
+        // What was recorded last is on its way to the disk.
+        for _ in 0..<40 where !pipeline.recordings.isIdle { try? await Task.sleep(for: .milliseconds(50)) }
     }
 }

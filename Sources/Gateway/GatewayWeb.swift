@@ -36,7 +36,8 @@ struct GatewayWeb: Sendable {
             hosts: pipeline.hosts,
             feeds: pipeline.feeds,
             livestreams: pipeline.livestreams,
-            supervisor: pipeline.mixers
+            supervisor: pipeline.mixers,
+            recordings: pipeline.recordings
         )
         let keeper = pipeline.keeper
         var auditLogger = Logger(label: "footlight.audit")
@@ -46,6 +47,7 @@ struct GatewayWeb: Sendable {
             tokens: pipeline.tokens,
             livestreams: pipeline.livestreams,
             hls: pipeline.playlists,
+            recordings: pipeline.recordings,
             viewership: pipeline.viewership,
             assets: pipeline.assets,
             addresses: {

@@ -6,6 +6,7 @@ import Ingest
 import Logging
 import Media
 import NIOCore
+import Recording
 import RoomStore
 import Stage
 import Viewership
@@ -28,6 +29,8 @@ struct Pipeline: Sendable {
     let playlists: HLSControl
     /// The program out to RTMP servers.
     let livestreams: Livestreams
+    /// The program on disk.
+    let recordings: RecordingControl
     /// How many are watching.
     let viewership: ViewershipLedger
     /// Rooms on disk, for the next start.
@@ -95,6 +98,14 @@ struct Pipeline: Sendable {
             onChange: { room, status in news.changed(room: room, status) }
         )
 
+        recordings = RecordingControl(RecordingConfiguration(configuration), feeds: feeds, logger: logger) {
+            stage.recordingChanged(room: $0, $1)
+        } onRotation: { room, status in
+            stage.recordingRotated(room: room, status)
+        } onFailure: { room, error in
+            stage.recordingFailed(room: room, error)
+        }
+
         doors = StreamDoors(
             hosts: hosts,
             program: program,
@@ -113,6 +124,7 @@ struct Pipeline: Sendable {
             feeds: feeds,
             hls: playlists,
             livestreams: livestreams,
+            recordings: recordings,
             viewership: viewership,
             keeper: keeper,
             assets: assets,

@@ -3,6 +3,7 @@ import Egress
 import FanOut
 import Ingest
 import Logging
+import Recording
 import RoomStore
 import Stage
 import Viewership
@@ -18,6 +19,7 @@ struct StageFollower: Sendable {
     let feeds: FeedDirectory
     let hls: HLSControl
     let livestreams: Livestreams
+    let recordings: RecordingControl
     let viewership: ViewershipLedger
     let keeper: RoomKeeper
     let assets: AssetStore
@@ -60,7 +62,14 @@ struct StageFollower: Sendable {
     /// Makes ready what a room needs: a new one, or one found again after a restart with everybody who was in it.
     private func open(_ room: RoomView) {
         viewership.roomBegan(room.name)
-        hls.roomBegan(room.name, feed: feeds.open(room.name))
+        let (feed, renditions) = feeds.open(room.name, with: room.settings.program.ladder)
+        hls.roomBegan(room.name, feed: feed, renditions: renditions)
+        recordings.roomBegan(
+            room.name,
+            sid: room.sid,
+            groupSeconds: Double(room.settings.program.keyInterval),
+            isRecorded: room.settings.isRecorded ?? false
+        )
         for participant in room.participants { count(participant, room: room.name) }
     }
 
@@ -112,10 +121,13 @@ struct StageFollower: Sendable {
         hosts.close(because: "the room has ended") { $0.room == room }
         program.close(room: room)
         livestreams.roomEnded(room)
+        recordings.roomEnded(room)
         for feed in feeds.all where HostFeedName(feed.name)?.room == room {
             feeds.close(feed.name, reason: .roomEnded)
         }
         hls.roomEnded(room)
+        for feed in feeds.all where RenditionFeedName(feed.name)?.room == room { program.close(room: feed.name) }
+        feeds.closeRenditions(of: room, reason: .roomEnded)
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
         assets.roomEnded(event.roomSID)
@@ -129,6 +141,8 @@ extension StageEvent {
         case .dominantSpeakerChanged, .participantMediaFailed, .livestreamStateChanged, .livestreamOutputUpdated,
             .livestreamWarning, .livestreamError, .hlsStateChanged, .viewershipUpdated, .assetStored, .assetRemoved,
             .snapshot, .sessionDisconnected, .heartbeat:
+            false
+        case .recordingStateChanged, .recordingRotated, .recordingFailed:
             false
         default:
             true

@@ -13,6 +13,8 @@ public final class RecordingControl: RecordingControlling {
         let groupSeconds: Double
         var status = RecordingStatus()
         var recorder: RoomRecorder?
+        /// The room is gone; the entry goes with its recorder.
+        var isOver = false
     }
 
     private let configuration: RecordingConfiguration
@@ -75,6 +77,7 @@ public final class RecordingControl: RecordingControlling {
                 return nil
             }
             rooms[room]?.status.state = .stopping
+            rooms[room]?.isOver = true
             return recorder
         }
         guard let recorder else { return }
@@ -166,7 +169,7 @@ public final class RecordingControl: RecordingControlling {
                 entry.recorder = nil
                 if case .failed(let reason) = news { entry.status.failure = .recordingFailed(reason) }
             }
-            rooms[room] = entry
+            rooms[room] = entry.isOver && entry.recorder == nil ? nil : entry
             return (entry.status, recorder, entry.status.state != before)
         }
         count(news, told?.recorder)

@@ -10,7 +10,8 @@ struct FootlightBench: AsyncParsableCommand {
             ratios are taken within a round, so that a machine that slows down slows both.
             """,
         subcommands: [
-            MixerCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self, RoomsCommand.self,
+            MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self,
+            RoomsCommand.self,
         ]
     )
 }

@@ -18,6 +18,14 @@ struct APIRoutes {
         }
     }
 
+    /// As `read`, for the head of the answer alone.
+    func head(_ path: RouterPath, _ answer: @escaping Answer) {
+        group.head(path) { [tokens] request, context -> Response in
+            let claims = try await tokens.claims(of: request)
+            return try await answer(Call(request: request, context: context, claims: claims))
+        }
+    }
+
     /// A stream of events, for which browsers may have to put the token into the address.
     func stream(_ path: RouterPath, _ answer: @escaping Answer) {
         group.get(path) { [tokens] request, context -> Response in

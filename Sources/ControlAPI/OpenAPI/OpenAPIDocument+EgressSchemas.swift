@@ -90,6 +90,9 @@ extension OpenAPIDocument {
                 stream_key:
                   type: string
                   description: 'The secret part; never shown again.'
+                rendition:
+                  type: string
+                  description: 'The rendition to push, such as 720p; the program itself when left out.'
             OutputResource:
               description: 'How one output is doing.'
               type: object

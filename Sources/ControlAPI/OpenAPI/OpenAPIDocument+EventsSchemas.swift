@@ -105,6 +105,9 @@ extension OpenAPIDocument {
                     - livestream.warning
                     - livestream.error
                     - hls.state_changed
+                    - recording.state_changed
+                    - recording.rotated
+                    - recording.failed
                     - viewership.updated
                     - invitation.created
                     - invitation.accepted
@@ -181,6 +184,9 @@ extension OpenAPIDocument {
                   $ref: '#/components/schemas/LivestreamResource'
                 output:
                   $ref: '#/components/schemas/OutputResource'
+                recording:
+                  $ref: '#/components/schemas/RecordingResource'
+                  description: 'How the recording is doing; with recording.state_changed and recording.rotated.'
                 hls:
                   $ref: '#/components/schemas/HLSResource'
                 warning:

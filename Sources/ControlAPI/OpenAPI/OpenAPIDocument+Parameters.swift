@@ -53,6 +53,13 @@ extension OpenAPIDocument {
               description: 'The sid of the invitation.'
               schema:
                 type: string
+            Recording:
+              name: recording
+              in: path
+              required: true
+              description: 'The sid of the recorded file.'
+              schema:
+                type: string
             Code:
               name: code
               in: path

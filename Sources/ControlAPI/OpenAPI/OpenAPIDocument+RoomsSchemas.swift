@@ -75,6 +75,9 @@ extension OpenAPIDocument {
                     60; 0 when left out.
                 program:
                   $ref: '#/components/schemas/ProgramResource'
+                recording:
+                  type: boolean
+                  description: 'Records the program whenever it is on; false when left out.'
                 auto_start:
                   $ref: '#/components/schemas/AutoStartBody'
                   description: 'What begins by itself when the program begins.'
@@ -142,6 +145,14 @@ extension OpenAPIDocument {
                   description: >-
                     Milliseconds a host's media is held back to even out its arrival, 60 to
                     2000.
+                renditions:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/RenditionResource'
+                  description: 'The program once more in smaller sizes, the largest first.'
+                audio_only:
+                  type: boolean
+                  description: 'Whether the sound is offered by itself too, as ROOM_audio.'
             RoomList:
               description: 'The answer of GET /v1/rooms.'
               type: object

@@ -5,9 +5,12 @@ enum OpenAPIDocument {
     /// The whole document, YAML.
     static let text = (paths + [parameters] + schemas).joined(separator: "\n") + "\n"
 
-    private static let paths = [head, roomsPaths, participantsPaths, soundPaths, egressPaths, eventsPaths]
+    private static let paths = [
+        head, roomsPaths, participantsPaths, soundPaths, egressPaths, recordingsPaths, eventsPaths,
+    ]
 
     private static let schemas = [
-        roomsSchemas, layoutSchemas, decorationSchemas, participantsSchemas, soundSchemas, egressSchemas, eventsSchemas,
+        roomsSchemas, layoutSchemas, decorationSchemas, participantsSchemas, soundSchemas, egressSchemas,
+        recordingsSchemas, eventsSchemas,
     ]
 }

@@ -26,6 +26,7 @@ extension ControlRoutes {
         api.command(.post, "rooms/:room/livestream/outputs") { call in
             let room = try streamingRoom(call)
             let body = try await call.request.decode(AddOutputsBody.self)
+            try requireRenditions(body.outputs, of: directory.room(room.sid).settings.program)
             let taken = livestreams.status(room: room.name).outputs.map(\.name)
             try livestreams.add(OutputTarget.targets(of: body.outputs, beside: taken), room: room.name)
             return try livestream(of: room, status: .accepted)
@@ -51,6 +52,7 @@ extension ControlRoutes {
         let options = try LivestreamOptions(body)
         try options.validate()
         try options.requireMatch(program)
+        try requireRenditions(body.outputs, of: program)
         return (try OutputTarget.targets(of: body.outputs, beside: []), options)
     }
 

@@ -11,7 +11,13 @@ extension ControlRoutes {
             try call.claims.requireMixing(room)
             let body = try await call.request.decode(MixerReportBody.self)
             try directory.report(room: room.sid, MixerReport(body))
-            return Response(status: .noContent)
+            // What somebody wants to see goes along with the answer.
+            let wanted = snapshots.reported(room: room.sid)
+            guard !wanted.isEmpty else { return Response(status: .noContent) }
+            return Response(
+                status: .noContent,
+                headers: [.footlightSnapshots: wanted.map(\.text).joined(separator: ",")]
+            )
         }
     }
 }

@@ -73,6 +73,8 @@ extension EventResource {
         case .livestreamWarning(let what): warning = WarningResource(what)
         case .livestreamError(let why): error = ErrorResource(why)
         case .hlsStateChanged(let status): hls = context.playlist(status, event)
+        case .recordingStateChanged(let status), .recordingRotated(let status): recording = RecordingResource(status)
+        case .recordingFailed(let why): error = ErrorResource(why)
         case .sessionDisconnected(let why): error = ErrorResource(why)
         default: break
         }

@@ -23,7 +23,9 @@ extension OutputTarget {
                 let candidate = "output-\(number)"
                 if names.insert(candidate).inserted { name = candidate }
             }
-            return OutputTarget(name: name ?? "", url: body.url, streamKey: body.streamKey)
+            var target = OutputTarget(name: name ?? "", url: body.url, streamKey: body.streamKey)
+            target.rendition = body.rendition
+            return target
         }
     }
 }

@@ -80,6 +80,8 @@ extension ProgramResource {
             keyInterval: program.keyInterval,
             jitterTarget: program.jitterTarget
         )
+        renditions = program.ladder?.renditions.map { RenditionResource($0) }
+        audioOnly = program.ladder?.hasAudioOnly
     }
 }
 

@@ -19,6 +19,7 @@ extension RoomSettings {
                 ?? usual.program,
             linger: body.linger
         )
+        isRecorded = body.recording
         if let sound = body.sound { try self.sound.take(sound, path: "sound.") }
     }
 }
@@ -50,5 +51,6 @@ extension ProgramConfiguration {
             keyInterval: resource.keyInterval ?? usual.keyInterval,
             jitterTarget: resource.jitterTarget ?? usual.jitterTarget
         )
+        ladder = try RenditionLadder(resource, isUpright: height > width)
     }
 }

@@ -95,9 +95,9 @@ public final class Livestreams: Sendable, LivestreamControlling {
             let live = register.rooms.values.count { $0.progress.state != .stopped }
             guard live < maximumLivestreams else { return .livestreamLimitReached }
             var livestream = RoomLivestream(progress: LivestreamProgress(now: clock.now, limits: limits))
-            for push in pushes {
+            for (target, push) in zip(targets, pushes) {
                 livestream.add(push)
-                feeds.attach(push, room: room)
+                feeds.attach(push, room: target.feed(of: room))
                 push.start()
             }
             register.rooms[room] = livestream
@@ -131,9 +131,9 @@ public final class Livestreams: Sendable, LivestreamControlling {
             guard livestream.pushes.count + pushes.count <= Self.maximumOutputs else {
                 return .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
             }
-            for push in pushes {
+            for (target, push) in zip(targets, pushes) {
                 register.rooms[room]?.add(push)
-                feeds.attach(push, room: room)
+                feeds.attach(push, room: target.feed(of: room))
                 push.start()
             }
             return nil

@@ -26,6 +26,8 @@ public struct PushConfiguration: Sendable {
     public var retryBudget = 300.0
     /// Video is expected to begin in this time; else sound is pushed alone.
     public var videoPatience = 2.0
+    /// Packets keep their timestamps; otherwise each connection begins at 0, as the large platforms like it best.
+    public var keepsClock = false
     /// Bytes that may wait in the kernel; about two seconds of a usual program.
     public var sendBuffer = 512 << 10
     /// Packets may wait this long for others to go out with them, once the target has accepted the stream; 0 sends each
@@ -48,6 +50,13 @@ public struct PushConfiguration: Sendable {
 
     /// Makes one from its parts.
     public init() {}
+
+    /// The defaults of a mixer on its way back to its gateway, where several feeds of one clock come together.
+    public static var program: PushConfiguration {
+        var configuration = PushConfiguration()
+        configuration.keepsClock = true
+        return configuration
+    }
 
     /// The defaults of an output, whose target buffers for seconds anyway: packets are gathered for 200 ms.
     ///

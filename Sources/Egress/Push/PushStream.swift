@@ -122,10 +122,16 @@ struct PushStream {
 
     private mutating func lay(_ packet: MediaPacket) {
         if !packet.isConfiguration, base == nil {
-            base = packet.timestamp
+            base = configuration.keepsClock ? 0 : packet.timestamp
             bytesBeforeMedia = connection.bytesWritten + connection.bytesLaid
         }
-        connection.lay(packet, timestamp: base.map { max(0, packet.timestamp - $0) } ?? 0)
+        connection.lay(packet, timestamp: base.map { max(0, packet.timestamp - $0) } ?? start)
+    }
+
+    /// The time on the wire of what comes ahead of the first picture or sound.
+    private var start: Int64 {
+        guard configuration.keepsClock else { return 0 }
+        return max(0, opening.last { !$0.isConfiguration }?.timestamp ?? 0)
     }
 
     /// Acceptance, progress, and the once-a-second accounting.

@@ -14,6 +14,7 @@ public final class Feed: PacketSink {
     public let home: any EventLoop
 
     let counters = FeedCounters()
+    private let shared: SharedTimeline?
     private let publishers = Atomic<UInt64>(0)
     private let core: NIOLoopBoundBox<FeedCore>
     private let shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)]
@@ -22,8 +23,16 @@ public final class Feed: PacketSink {
     ///   - name: The stream name viewers ask for.
     ///   - group: The loops on which viewers live; the feed lives on one of them.
     ///   - tick: Least time between two writes to a viewer; nil takes the configuration's.
-    public init(name: String, group: any EventLoopGroup, configuration: FanOutConfiguration, tick: TimeAmount? = nil) {
+    ///   - timeline: The clock it has in common with other feeds; nil for one of its own.
+    public init(
+        name: String,
+        group: any EventLoopGroup,
+        configuration: FanOutConfiguration,
+        tick: TimeAmount? = nil,
+        timeline: SharedTimeline? = nil
+    ) {
         self.name = name
+        shared = timeline
         home = group.next()
         let tick = tick ?? configuration.tick
         var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
@@ -57,15 +66,18 @@ public final class Feed: PacketSink {
     /// The way in for one more publisher; of several, the one that was made last and took over holds the feed.
     ///
     /// Any thread.
-    public func makePublisher() -> FeedPublisher {
-        FeedPublisher(feed: self, number: publishers.add(1, ordering: .relaxed).newValue)
+    ///
+    /// - Parameter epoch: Which mixer's clock it has; of meaning only to a feed with a shared clock.
+    public func makePublisher(epoch: UInt64 = 0) -> FeedPublisher {
+        FeedPublisher(feed: self, number: publishers.add(1, ordering: .relaxed).newValue, epoch: epoch)
     }
 
-    func takeOver(_ publisher: UInt64) {
+    func takeOver(_ publisher: UInt64, epoch: UInt64) {
         onHome { feed in
             let core = feed.core.value
             guard publisher > core.publisher else { return }
             core.publisher = publisher
+            core.epoch = epoch
             core.beginPublisher()
         }
     }
@@ -80,7 +92,12 @@ public final class Feed: PacketSink {
     private func take(_ packet: MediaPacket, now: MonotonicTime) {
         let core = core.value
         var packet = packet
-        packet.timestamp = core.timeline.place(packet.timestamp, arrival: now)
+        if let shared {
+            packet.timestamp = max(shared.place(packet, epoch: core.epoch, arrival: now), core.newest)
+            core.newest = packet.timestamp
+        } else {
+            packet.timestamp = core.timeline.place(packet.timestamp, arrival: now)
+        }
         counters.packets.add(1, ordering: .relaxed)
         core.history.append([packet], start: core.history.startingPoint(in: [packet]))
         for sink in core.sinks { sink.receive(packet) }
@@ -163,6 +180,9 @@ private final class FeedCore {
     var sinks: [any PacketSink] = []
     /// The number of the publisher that holds the feed; 0 while none that has a number does.
     var publisher: UInt64 = 0
+    /// Which mixer it is, and the newest time given out; where the clock is shared.
+    var epoch: UInt64 = 0
+    var newest: Int64 = 0
 
     init(tick: TimeAmount, limit: (milliseconds: Int64, bytes: Int)) {
         pacing = FlushPacing(tick: tick.nanoseconds)

@@ -21,10 +21,13 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     ///
     /// - Parameter tick: For a new feed: least time between two writes to a viewer; nil takes the configuration's.
     @discardableResult
-    public func open(_ name: String, tick: TimeAmount? = nil) -> Feed {
+    public func open(_ name: String, tick: TimeAmount? = nil) -> Feed { open(name, tick: tick, timeline: nil) }
+
+    /// As `open(_:tick:)`, on a clock that a new feed has in common with others.
+    func open(_ name: String, tick: TimeAmount? = nil, timeline: SharedTimeline?) -> Feed {
         feeds.withLock { feeds in
             if let feed = feeds[name] { return feed }
-            let feed = Feed(name: name, group: group, configuration: configuration, tick: tick)
+            let feed = Feed(name: name, group: group, configuration: configuration, tick: tick, timeline: timeline)
             feeds[name] = feed
             return feed
         }
@@ -54,13 +57,14 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
         return all.reduce(0) { $0 + $1.counters.viewers.load(ordering: .relaxed) } < configuration.maximumViewers
     }
 
-    /// Sends a room's program to a sink from now on.
+    /// Sends a room's program, or its rendition when the name is one's, to a sink from now on.
     public func attach(_ sink: any PacketSink, room: String) {
-        open(room).attach(sink)
+        (playable(room)?.feed ?? open(room)).attach(sink)
     }
 
-    /// Ends what `attach` began.
+    /// Ends what `attach` began, by the room's name also where the sink took a rendition.
     public func detach(_ sink: any PacketSink, room: String) {
-        feed(room)?.detach(sink)
+        playable(room)?.feed.detach(sink)
+        for feed in all where RenditionFeedName(feed.name)?.room == room { feed.detach(sink) }
     }
 }

@@ -9,15 +9,17 @@ public import Media
 public final class FeedPublisher: PacketSink {
     private let feed: Feed
     private let number: UInt64
+    private let epoch: UInt64
 
-    init(feed: Feed, number: UInt64) {
+    init(feed: Feed, number: UInt64, epoch: UInt64) {
         self.feed = feed
         self.number = number
+        self.epoch = epoch
     }
 
     /// Takes the feed over, unless a newer publisher has; any thread.
     public func publisherChanged() {
-        feed.takeOver(number)
+        feed.takeOver(number, epoch: epoch)
     }
 
     /// Takes one packet with the publisher's own timestamp; dropped when this publisher does not hold the feed.

@@ -12,8 +12,25 @@ public final class HLSControl: HLSControlling {
     private struct Room {
         let feed: Feed
         let sensor: ProgramSensor
+        let renditions: [(name: String, feed: Feed)]
         var progress = HLSProgress()
-        var program: HLSProgram?
+        var programs: HLSRenditions?
+
+        func attach() {
+            guard let programs else { return }
+            feed.attach(programs.program)
+            for rendition in renditions {
+                if let program = programs.rendition(rendition.name) { rendition.feed.attach(program) }
+            }
+        }
+
+        func detach() {
+            guard let programs else { return }
+            feed.detach(programs.program)
+            for rendition in renditions {
+                if let program = programs.rendition(rendition.name) { rendition.feed.detach(program) }
+            }
+        }
     }
 
     private let directory: HLSDirectory
@@ -41,11 +58,13 @@ public final class HLSControl: HLSControlling {
     // MARK: Rooms
 
     /// Follows the program of a new room.
-    public func roomBegan(_ room: String, feed: Feed) {
+    ///
+    /// - Parameter renditions: The feeds of its renditions by name, in the ladder's order.
+    public func roomBegan(_ room: String, feed: Feed, renditions: [(name: String, feed: Feed)] = []) {
         // There from the beginning, so that early players are told to wait rather than that there is nothing.
-        _ = directory.open(room)
+        _ = directory.open(room, renditions: renditions.map(\.name))
         let sensor = ProgramSensor { [weak self] event in self?.handle(event, room: room) }
-        rooms.withLock { $0[room] = Room(feed: feed, sensor: sensor) }
+        rooms.withLock { $0[room] = Room(feed: feed, sensor: sensor, renditions: renditions) }
         feed.attach(sensor)
     }
 
@@ -53,7 +72,7 @@ public final class HLSControl: HLSControlling {
     public func roomEnded(_ room: String) {
         if let ended = rooms.withLock({ $0.removeValue(forKey: room) }) {
             ended.feed.detach(ended.sensor)
-            if let program = ended.program { ended.feed.detach(program) }
+            ended.detach()
         }
         directory.close(room)
     }
@@ -133,25 +152,26 @@ public final class HLSControl: HLSControlling {
     }
 
     private func open(_ room: String) {
-        let program = directory.open(room)
+        let names = rooms.withLock { $0[room]?.renditions.map(\.name) ?? [] }
+        let programs = directory.open(room, renditions: names)
         let entry = rooms.withLock { rooms -> Room? in
-            rooms[room]?.program = program
+            rooms[room]?.programs = programs
             return rooms[room]
         }
         // The room may have ended meanwhile; nobody would end this program then.
         guard let entry else { return directory.close(room) }
         // It gets the configuration and the present group of pictures, then what comes.
-        entry.feed.attach(program)
-        entry.sensor.watch { program.mediaPlaylist() != nil }
+        entry.attach()
+        entry.sensor.watch { programs.program.mediaPlaylist() != nil }
     }
 
     private func close(_ room: String) {
         let entry = rooms.withLock { rooms -> Room? in
-            defer { rooms[room]?.program = nil }
+            defer { rooms[room]?.programs = nil }
             return rooms[room]
         }
         guard let entry else { return }
-        if let program = entry.program { entry.feed.detach(program) }
+        entry.detach()
         directory.close(room)
     }
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// The HLS programs of all rooms, and for a while those of rooms that ended, so that players see the end of the list.
 public final class HLSDirectory: Sendable {
     private struct Entry {
-        var program: HLSProgram
+        var programs: HLSRenditions
         /// When the room ended; nil while it goes on.
         var endedAt: MonotonicTime?
     }
@@ -24,27 +24,33 @@ public final class HLSDirectory: Sendable {
     }
 
     /// The room's program, made when it is not there yet, or when the room of that name ended and begins anew.
-    public func open(_ room: String) -> HLSProgram {
+    public func open(_ room: String) -> HLSProgram { open(room, renditions: []).program }
+
+    /// The room's program and its renditions, as `open(_:)` makes them.
+    func open(_ room: String, renditions: [String]) -> HLSRenditions {
         entries.withLock { entries in
-            if let entry = entries[room], entry.endedAt == nil { return entry.program }
-            let program = HLSProgram(configuration: configuration)
-            entries[room] = Entry(program: program)
-            return program
+            if let entry = entries[room], entry.endedAt == nil { return entry.programs }
+            let programs = HLSRenditions(configuration: configuration, renditions: renditions)
+            entries[room] = Entry(programs: programs)
+            return programs
         }
     }
 
     /// The room's program; nil when there is none.
-    public func program(_ room: String) -> HLSProgram? {
-        entries.withLock { $0[room]?.program }
+    public func program(_ room: String) -> HLSProgram? { programs(room)?.program }
+
+    /// The room's program and its renditions; nil when there is none.
+    func programs(_ room: String) -> HLSRenditions? {
+        entries.withLock { $0[room]?.programs }
     }
 
     /// Ends a room's program; it stays for a minute.
     public func close(_ room: String) {
         let now = clock.now
-        let ended = entries.withLock { entries -> HLSProgram? in
+        let ended = entries.withLock { entries -> HLSRenditions? in
             guard entries[room]?.endedAt == nil else { return nil }
             entries[room]?.endedAt = now
-            return entries[room]?.program
+            return entries[room]?.programs
         }
         ended?.end()
     }

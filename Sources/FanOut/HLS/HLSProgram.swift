@@ -16,13 +16,26 @@ public final class HLSProgram: PacketSink {
         var segmenter: Segmenter
         var playlist: MediaPlaylist
         var rendered: ByteBuffer?
+        /// The first segment has its number.
+        var hasBegun = false
+        /// What came before that.
+        var configurations: [MediaPacket] = []
     }
 
+    private let configuration: HLSConfiguration
+    private let clock: RenditionClock?
     private let state: Mutex<State>
 
-    /// Makes one from its parts.
-    public init(configuration: HLSConfiguration) {
+    /// Makes one by itself.
+    public convenience init(configuration: HLSConfiguration) {
+        self.init(configuration: configuration, clock: nil)
+    }
+
+    /// - Parameter clock: What it has in common with other renditions; nil for a program without any.
+    init(configuration: HLSConfiguration, clock: RenditionClock?) {
         run = String(UInt64.random(in: .min ... .max), radix: 36)
+        self.configuration = configuration
+        self.clock = clock
         state = Mutex(State(segmenter: Segmenter(configuration), playlist: MediaPlaylist(configuration)))
     }
 
@@ -30,11 +43,28 @@ public final class HLSProgram: PacketSink {
     public func receive(_ packet: MediaPacket) {
         let now = Date().timeIntervalSince1970
         state.withLock { state in
+            if let clock, !state.hasBegun { count(packet, from: clock, &state) }
             let outputs = state.segmenter.append(packet)
             guard !outputs.isEmpty else { return }
-            for output in outputs { state.playlist.append(output, wallClock: now) }
+            for output in outputs { state.playlist.append(output, wallClock: wallClock(of: output, now: now)) }
             state.rendered = nil
         }
+    }
+
+    /// Numbers segments as the other renditions do, from the first packet on that a segment can begin with.
+    private func count(_ packet: MediaPacket, from clock: RenditionClock, _ state: inout State) {
+        if packet.isConfiguration { state.configurations.append(packet) }
+        let hasVideo = state.configurations.contains(where: \.isVideo)
+        guard packet.isKeyPicture || (!hasVideo && packet.content == .sound(.aac)) else { return }
+        state.hasBegun = true
+        state.segmenter = Segmenter(configuration, firstSequence: clock.firstSequence(at: packet.timestamp))
+        for configuration in state.configurations { _ = state.segmenter.append(configuration) }
+        state.configurations = []
+    }
+
+    private func wallClock(of output: SegmenterOutput, now: Double) -> Double {
+        guard let clock, case .part(let part) = output else { return now }
+        return clock.date(of: part.start + part.duration, now: now)
     }
 
     /// The next key picture begins a new continuity.
@@ -46,7 +76,9 @@ public final class HLSProgram: PacketSink {
     public func end() {
         let now = Date().timeIntervalSince1970
         state.withLock { state in
-            for output in state.segmenter.finish() { state.playlist.append(output, wallClock: now) }
+            for output in state.segmenter.finish() {
+                state.playlist.append(output, wallClock: wallClock(of: output, now: now))
+            }
             state.playlist.end()
             state.rendered = nil
         }
@@ -63,23 +95,26 @@ public final class HLSProgram: PacketSink {
         }
     }
 
-    /// The multivariant playlist that leads to the media playlist with this session id; nil before the first segment.
-    func multivariantPlaylist(sid: String) -> ByteBuffer? {
+    /// How the multivariant playlist describes it, its media playlist at `uri`; nil before the first segment.
+    func variant(uri: String) -> MultivariantPlaylist.Variant? {
         state.withLock { state in
             guard let bandwidth = state.playlist.peakBandwidth, let format = state.playlist.initialization else {
                 return nil
             }
-            let resolution = format.width.flatMap { width in format.height.map { (width: width, height: $0) } }
-            return MultivariantPlaylist.render(
+            return MultivariantPlaylist.Variant(
                 bandwidth: bandwidth,
                 averageBandwidth: state.playlist.averageBandwidth,
-                resolution: resolution,
+                width: format.width,
+                height: format.height,
                 frameRate: format.frameRate,
                 codecs: format.codecs,
-                mediaURI: "media.m3u8?sid=\(sid)"
+                mediaURI: uri
             )
         }
     }
+
+    /// Segments that are listed.
+    var segmentCount: Int { state.withLock { $0.playlist.segments.count } }
 
     /// An initialization or media segment that still exists.
     func file(named name: String) -> [ByteBuffer]? {

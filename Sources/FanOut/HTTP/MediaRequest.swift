@@ -6,8 +6,8 @@ enum MediaRequest: Equatable {
     case flv(room: String)
     /// `/live/ROOM/index.m3u8`: one small answer per viewer, which carries its session id.
     case multivariantPlaylist(room: String)
-    /// `/live/ROOM/media.m3u8?sid=…`
-    case mediaPlaylist(room: String)
+    /// `/live/ROOM/media.m3u8?sid=…`, or that of a rendition, `/live/ROOM/720p.m3u8?sid=…`
+    case mediaPlaylist(room: String, rendition: String? = nil)
     /// `/live/ROOM/RUN/FILE`: initialization and media segments, the same for every viewer.
     case file(room: String, run: String, name: String)
 
@@ -22,6 +22,8 @@ enum MediaRequest: Equatable {
             self = .multivariantPlaylist(room: String(parts[0]))
         case 2 where parts[1] == "media.m3u8":
             self = .mediaPlaylist(room: String(parts[0]))
+        case 2 where parts[1].hasSuffix(".m3u8") && Self.isName(String(parts[1].dropLast(".m3u8".count))):
+            self = .mediaPlaylist(room: String(parts[0]), rendition: String(parts[1].dropLast(".m3u8".count)))
         case 3:
             self = .file(room: String(parts[0]), run: String(parts[1]), name: String(parts[2]))
         default:
@@ -32,7 +34,7 @@ enum MediaRequest: Equatable {
 
     var room: String {
         switch self {
-        case .flv(let room), .multivariantPlaylist(let room), .mediaPlaylist(let room), .file(let room, _, _): room
+        case .flv(let room), .multivariantPlaylist(let room), .mediaPlaylist(let room, _), .file(let room, _, _): room
         }
     }
 

@@ -29,25 +29,28 @@ public struct MediaSite: Sendable {
 
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
     func respond(to request: MediaRequest, method: HTTPRequest.Method, query: QueryItems) -> MediaResponse {
-        guard let program = hls.program(request.room) else { return .refusal(.notFound, "there is no such room") }
+        guard let programs = hls.programs(request.room) else { return .refusal(.notFound, "there is no such room") }
         // A program that ended is played to its end, but nobody is counted in a room that is over.
         let isOn = feeds.feed(request.room) != nil
         switch request {
         case .flv:
             return .refusal(.notFound, "not a file")
         case .multivariantPlaylist(let room):
-            return multivariantPlaylist(of: program, room: room, query: query)
-        case .mediaPlaylist(let room):
+            return multivariantPlaylist(of: programs, room: room, query: query)
+        case .mediaPlaylist(let room, let rendition):
+            guard let program = programs.rendition(rendition) else {
+                return .refusal(.notFound, "there is no such rendition")
+            }
             return mediaPlaylist(of: program, room: room, isCounted: isOn && method == .get, query: query)
         case .file(_, let run, let name):
-            guard run == program.run, let body = program.file(named: name) else {
+            guard let body = programs.file(run: run, named: name) else {
                 return .refusal(.notFound, "this segment is gone")
             }
             return .segment(body)
         }
     }
 
-    private func multivariantPlaylist(of program: HLSProgram, room: String, query: QueryItems) -> MediaResponse {
+    private func multivariantPlaylist(of program: HLSRenditions, room: String, query: QueryItems) -> MediaResponse {
         let sid: String
         if let offered = query["sid"] {
             guard audience.accepts(sid: offered, room: room) else {

@@ -30,7 +30,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     /// Decides whether a viewer gets the stream; a `sid` in the query that is ours resumes that viewer's session.
     static func admit(room: String, query: QueryItems, site: MediaSite) -> Result<FLVStream, Refusal> {
-        guard let feed = site.feeds.feed(room) else {
+        guard let (feed, room) = site.feeds.playable(room) else {
             return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
         }
         guard site.feeds.hasRoom else {
@@ -48,7 +48,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     /// The answer to HEAD: what GET would say, without a viewer.
     static func headAnswer(room: String, site: MediaSite) -> MediaResponse {
-        guard site.feeds.feed(room) != nil else { return .refusal(.notFound, "there is no such room") }
+        guard site.feeds.playable(room) != nil else { return .refusal(.notFound, "there is no such room") }
         return MediaResponse(status: .ok, contentType: "video/x-flv", cacheControl: "no-store", body: [])
     }
 

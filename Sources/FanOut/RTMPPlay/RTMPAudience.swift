@@ -17,16 +17,16 @@ public struct RTMPAudience: Sendable {
     ///
     /// A `sid` in the query that is ours resumes that viewer's session; otherwise a new one begins.
     public func watch(_ request: PlayRequest, on connection: RTMPConnection) -> PlayVerdict {
-        guard let feed = feeds.feed(request.name) else {
+        guard let (feed, room) = feeds.playable(request.name) else {
             return .refuse(.playStreamNotFound(request.name))
         }
         guard feeds.hasRoom else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
-        let known = request.query["sid"].flatMap { audience.accepts(sid: $0, room: request.name) ? $0 : nil }
+        let known = request.query["sid"].flatMap { audience.accepts(sid: $0, room: room) ? $0 : nil }
         let session = ViewerSession(
-            sid: known ?? audience.makeSession(room: request.name),
-            room: request.name,
+            sid: known ?? audience.makeSession(room: room),
+            room: room,
             playback: .rtmp,
             audience: audience
         )
@@ -35,7 +35,9 @@ public struct RTMPAudience: Sendable {
 
     /// Answers a player that is never counted: the mixer, a monitor.
     public func attend(_ name: String) -> PlayVerdict {
-        guard let feed = feeds.feed(name) else { return .refuse(.playStreamNotFound(name)) }
+        guard let feed = feeds.feed(name) ?? feeds.playable(name)?.feed else {
+            return .refuse(.playStreamNotFound(name))
+        }
         return .accept(RTMPViewer(feed: feed, session: nil))
     }
 }

@@ -38,6 +38,8 @@ extension GatewayConfiguration {
         "data.dir", "host", "rtmp.port", "http.port", "admin.port", "rtmps.port", "tls.certificate", "tls.key",
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
         "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
+        "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
+        "recordings.reserve",
     ]
 
     /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
@@ -87,6 +89,11 @@ extension GatewayConfiguration {
         makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc
         maximumHosts = try read.int("hosts.maximum", in: 1...100_000) ?? maximumHosts
         maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
+        recordingFileSize = try read.int("recordings.file_size", in: 1...1_048_576) ?? recordingFileSize
+        recordingFileLength = try read.int("recordings.file_length", in: 1...86_400) ?? recordingFileLength
+        recordingKeepSize = try read.int("recordings.keep_size", in: 0...1_073_741_824) ?? recordingKeepSize
+        recordingKeepAge = try read.int("recordings.keep_age", in: 0...1_000_000) ?? recordingKeepAge
+        recordingReserve = try read.int("recordings.reserve", in: 0...1_048_576) ?? recordingReserve
         retiredKeys = try read.string("auth.retired_keys")
         allowedOrigins = try read.strings("cors.origins") ?? allowedOrigins
         for origin in allowedOrigins where !Self.isOrigin(origin) {

@@ -37,6 +37,16 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var maximumHosts = 2_000
     /// `livestreams.maximum`: most livestreams at a time, over all rooms.
     public var maximumLivestreams = 100
+    /// `recordings.file_size`: MiB after which a recorded file ends at the next key picture.
+    public var recordingFileSize = 2_048
+    /// `recordings.file_length`: seconds after which a recorded file ends at the next key picture.
+    public var recordingFileLength = 3_600
+    /// `recordings.keep_size`: MiB of finished files that are kept, the oldest gone first; 0 keeps all.
+    public var recordingKeepSize = 0
+    /// `recordings.keep_age`: hours for which finished files are kept; 0 keeps them for good.
+    public var recordingKeepAge = 0
+    /// `recordings.reserve`: MiB of the disk that recordings leave free for the rest of the gateway.
+    public var recordingReserve = 256
     /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.
     ///
     /// Unset means `retired-keys` in the data folder.

@@ -1,6 +1,7 @@
 import Egress
 import FanOut
 import Ingest
+import Recording
 import Stage
 import Viewership
 
@@ -12,10 +13,12 @@ struct GatewayMetrics: Sendable {
     let feeds: FeedDirectory
     let livestreams: Livestreams
     let supervisor: MixerSupervisor
+    let recordings: RecordingControl
 
     /// The whole page.
     func text() -> String {
-        PrometheusText.render([build] + viewership.metrics() + rooms + ingest + fanOut + pushes + [mixerRestarts])
+        let media = rooms + ingest + fanOut + pushes + [mixerRestarts] + recordings.figures.families
+        return PrometheusText.render([build] + viewership.metrics() + media)
     }
 
     private var build: MetricFamily {

@@ -119,6 +119,7 @@ struct FollowedRoom: Equatable {
         configuration.preset = program.preset ?? configuration.preset
         configuration.keyInterval = program.keyInterval ?? configuration.keyInterval
         configuration.jitterTarget = program.jitterTarget ?? configuration.jitterTarget
+        configuration.ladder = RenditionLadder(program)
         return configuration
     }
 

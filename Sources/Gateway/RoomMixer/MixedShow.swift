@@ -15,6 +15,7 @@ final class MixedShow {
 
     private let mixer: ProgramMixer
     private let push: RTMPPush
+    private let renditions: RenditionPushes
     private let feeds: Feeds
     private let room: Latest
     private let reporter: MixerReporter
@@ -29,14 +30,22 @@ final class MixedShow {
     typealias Reporter = (_ read: @escaping @Sendable () -> MixerReportBody) -> MixerReporter
 
     /// Starts the program; it runs whether or not there is anybody to show.
-    init(_ configuration: ProgramConfiguration, push: RTMPPush, reporter: Reporter, feeds: @escaping Feeds) throws {
+    init(
+        _ configuration: ProgramConfiguration,
+        push: RTMPPush,
+        renditions open: RenditionPushes.Open,
+        reporter: Reporter,
+        feeds: @escaping Feeds
+    ) throws {
         self.push = push
         self.feeds = feeds
+        renditions = try RenditionPushes(of: configuration, open: open)
         let mixer = try ProgramMixer(configuration: configuration) { [push] packet in push.receive(packet) }
         let latest = Latest()
         self.mixer = mixer
         room = latest
         self.reporter = reporter { latest.room.withLock { $0 }.report(mixer.signals) }
+        self.reporter.bringSnapshots(of: mixer)
         push.receive(
             StreamMetadata.packet(
                 width: configuration.width,
@@ -50,6 +59,7 @@ final class MixedShow {
             )
         )
         push.start()
+        try renditions.start(with: mixer)
         mixer.start()
         self.reporter.start()
     }
@@ -77,5 +87,6 @@ final class MixedShow {
         readers.removeAll()
         mixer.stop()
         push.stop()
+        renditions.stop()
     }
 }

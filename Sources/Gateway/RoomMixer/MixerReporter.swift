@@ -1,6 +1,7 @@
 import GatewayModel
 import Logging
 import Media
+import Mixer
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -24,6 +25,8 @@ final class MixerReporter: Sendable {
     private let loop: any EventLoop
     private let logger: Logger
     private let read: @Sendable () -> MixerReportBody
+    /// Takes the pictures that the gateway wants, as its answers name them.
+    private let takeWishes: Mutex<@Sendable (String) -> Void> = Mutex({ _ in })
     private let state = Mutex(State(pacing: ReportPacing(now: .now())))
 
     /// - Parameters:
@@ -39,6 +42,23 @@ final class MixerReporter: Sendable {
         loop = group.next()
         self.logger = logger
         self.read = read
+    }
+
+    /// Brings the pictures of the program to the gateway that its answers ask for.
+    func bringSnapshots(of mixer: ProgramMixer) {
+        var target = source
+        target.path = source.path.replacing("/mixer/report", with: "/mixer/snapshot")
+        let poster = SnapshotPoster(source: target, group: loop)
+        takeWishes.withLock { take in
+            take = { [weak mixer] wishes in
+                if let mixer { poster.answer(wishes, with: mixer) }
+            }
+        }
+    }
+
+    fileprivate func wished(_ pictures: String) {
+        let take = takeWishes.withLock { $0 }
+        take(pictures)
     }
 
     func start() {
@@ -152,7 +172,9 @@ private final class AnswerHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
-        case .head(let head): status = Int(head.status.code)
+        case .head(let head):
+            status = Int(head.status.code)
+            if let wishes = head.headers.first(name: SnapshotPoster.fieldName) { reporter.wished(wishes) }
         case .body: break
         case .end: reporter.answered(status: status)
         }

@@ -68,7 +68,8 @@ public struct RoomMixer: Sendable {
                         try show
                         ?? MixedShow(
                             followed.configuration,
-                            push: push(),
+                            push: push("program", to: room),
+                            renditions: { try push($0, to: "\(room)_\($0)") },
                             reporter: reporter(group),
                             feeds: feeds(group)
                         )
@@ -101,14 +102,15 @@ public struct RoomMixer: Sendable {
         }
     }
 
-    private func push() throws -> RTMPPush {
+    private func push(_ name: String, to feed: String) throws -> RTMPPush {
         RTMPPush(
-            name: "program",
+            name: name,
             address: try PushAddress(
                 url: "rtmp://\(host):\(rtmpPort)/live",
-                streamKey: "\(room)?token=\(token)&epoch=\(epoch)"
+                streamKey: "\(feed)?token=\(token)&epoch=\(epoch)"
             ),
-            policy: TargetPolicy(allowsPrivateAddresses: true)
+            policy: TargetPolicy(allowsPrivateAddresses: true),
+            configuration: .program
         ) { [logger] status in
             logger.info(
                 "program push",

@@ -37,7 +37,7 @@ final class ProgramDoor: Sendable {
             if let present, present.epoch > epoch { return nil }
             publishers[room] = Publisher(epoch: epoch, connection: connection)
             // Made under the lock, so that the feed and this door agree on who is the newest.
-            return (feed.makePublisher(), present?.connection)
+            return (feed.makePublisher(epoch: epoch), present?.connection)
         }
         guard let outcome else {
             logger.notice(

@@ -26,6 +26,12 @@ struct StreamDoors: RTMPServerDelegate {
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
             .map { claims -> PublishVerdict in
+                if let rendition = RenditionFeedName(played: request.name), claims.role == .mixer,
+                    claims.room == rendition.room, let epoch = claims.epoch
+                {
+                    // There is no such feed unless the room offers it.
+                    return program.publish(room: rendition.text, epoch: epoch, on: connection)
+                }
                 guard claims.role == .mixer, claims.room == request.name, let epoch = claims.epoch else {
                     return .refuse(.publishDenied("this token may not publish the program"), after: .seconds(1))
                 }

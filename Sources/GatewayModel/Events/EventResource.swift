@@ -42,6 +42,8 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var output: OutputResource?
     /// The playlist; with `hls.state_changed`.
     public var hls: HLSResource?
+    /// How the recording is doing; with `recording.state_changed` and `recording.rotated`.
+    public var recording: RecordingResource?
     /// What went wrong beside the show; with `livestream.warning`.
     public var warning: WarningResource?
     /// Who is there; with `viewership.updated`.
@@ -98,6 +100,7 @@ public struct EventResource: Codable, Sendable, Hashable {
         case livestream
         case output
         case hls
+        case recording
         case warning
         case counts
         case viewership

@@ -6,6 +6,8 @@ public struct OutputBody: Codable, Sendable, Hashable {
     public var url: String
     /// The secret part; never shown again.
     public var streamKey: String
+    /// The rendition to push, such as `720p`; the program itself when left out.
+    public var rendition: String?
 
     /// Makes a body.
     public init(name: String? = nil, url: String, streamKey: String) {
@@ -18,5 +20,6 @@ public struct OutputBody: Codable, Sendable, Hashable {
         case name
         case url
         case streamKey = "stream_key"
+        case rendition
     }
 }

@@ -20,6 +20,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var linger: Int?
     /// The program's size and rates; 720p30 when left out.
     public var program: ProgramResource?
+    /// Records the program whenever it is on; false when left out.
+    public var recording: Bool?
     /// What begins by itself when the program begins.
     public var autoStart: AutoStartBody?
 
@@ -61,6 +63,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         case sound
         case linger
         case program
+        case recording
         case autoStart = "auto_start"
     }
 }

@@ -18,6 +18,10 @@ public struct ProgramResource: Codable, Sendable, Hashable {
     public var keyInterval: Int?
     /// Milliseconds a host's media is held back to even out its arrival, 60 to 2000.
     public var jitterTarget: Int?
+    /// The program once more in smaller sizes, the largest first; none when left out.
+    public var renditions: [RenditionResource]?
+    /// Whether the sound is offered by itself too, as `ROOM_audio`.
+    public var audioOnly: Bool?
 
     /// Makes a description; what is left out is nil.
     public init(
@@ -49,5 +53,7 @@ public struct ProgramResource: Codable, Sendable, Hashable {
         case preset
         case keyInterval = "key_interval"
         case jitterTarget = "jitter_target"
+        case renditions
+        case audioOnly = "audio_only"
     }
 }

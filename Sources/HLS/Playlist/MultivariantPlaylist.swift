@@ -2,6 +2,59 @@ public import NIOCore
 
 /// The playlist that a player fetches first: it says what the program is, and where its media playlist is.
 public struct MultivariantPlaylist: Sendable {
+    /// One way to play the program.
+    public struct Variant: Sendable, Equatable {
+        /// Bits per second that no segment exceeds.
+        public var bandwidth: Int
+        /// Bits per second on average; nil when not known.
+        public var averageBandwidth: Int?
+        /// Pixels across; nil without video.
+        public var width: Int?
+        /// Pixels down; nil without video.
+        public var height: Int?
+        /// Pictures per second; nil when not known or without video.
+        public var frameRate: Double?
+        /// As in `Initialization.codecs`.
+        public var codecs: String
+        /// Address of the media playlist, relative to this one or absolute, percent-encoded.
+        public var mediaURI: String
+
+        /// Describes a way to play.
+        public init(
+            bandwidth: Int,
+            averageBandwidth: Int? = nil,
+            width: Int? = nil,
+            height: Int? = nil,
+            frameRate: Double? = nil,
+            codecs: String,
+            mediaURI: String
+        ) {
+            self.bandwidth = bandwidth
+            self.averageBandwidth = averageBandwidth
+            self.width = width
+            self.height = height
+            self.frameRate = frameRate
+            self.codecs = codecs
+            self.mediaURI = mediaURI
+        }
+
+        fileprivate var lines: String {
+            var attributes = ["BANDWIDTH=\(max(bandwidth, 1))"]
+            if let averageBandwidth { attributes.append("AVERAGE-BANDWIDTH=\(max(averageBandwidth, 1))") }
+            attributes.append("CODECS=\"\(codecs)\"")
+            if let width, let height { attributes.append("RESOLUTION=\(width)x\(height)") }
+            if let frameRate { attributes.append("FRAME-RATE=\(Decimal.text(frameRate, digits: 3))") }
+            return "#EXT-X-STREAM-INF:\(attributes.joined(separator: ","))\n\(mediaURI)\n"
+        }
+    }
+
+    /// The playlist of a program with these variants; a player that does not choose begins with the first
+    /// (RFC 8216 4.3.4).
+    public static func render(_ variants: [Variant]) -> ByteBuffer {
+        let head = "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-INDEPENDENT-SEGMENTS\n"
+        return ByteBuffer(string: head + variants.map(\.lines).joined())
+    }
+
     /// The playlist of a program with one variant (RFC 8216 4.3.4).
     ///
     /// - Parameters:
@@ -19,20 +72,16 @@ public struct MultivariantPlaylist: Sendable {
         codecs: String,
         mediaURI: String
     ) -> ByteBuffer {
-        var attributes = ["BANDWIDTH=\(max(bandwidth, 1))"]
-        if let averageBandwidth { attributes.append("AVERAGE-BANDWIDTH=\(max(averageBandwidth, 1))") }
-        attributes.append("CODECS=\"\(codecs)\"")
-        if let resolution { attributes.append("RESOLUTION=\(resolution.width)x\(resolution.height)") }
-        if let frameRate { attributes.append("FRAME-RATE=\(Decimal.text(frameRate, digits: 3))") }
-        return ByteBuffer(
-            string: """
-                #EXTM3U
-                #EXT-X-VERSION:7
-                #EXT-X-INDEPENDENT-SEGMENTS
-                #EXT-X-STREAM-INF:\(attributes.joined(separator: ","))
-                \(mediaURI)
-
-                """
-        )
+        render([
+            Variant(
+                bandwidth: bandwidth,
+                averageBandwidth: averageBandwidth,
+                width: resolution?.width,
+                height: resolution?.height,
+                frameRate: frameRate,
+                codecs: codecs,
+                mediaURI: mediaURI
+            )
+        ])
     }
 }

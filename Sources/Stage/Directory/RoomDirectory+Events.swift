@@ -189,7 +189,7 @@ extension RoomDirectory {
         }
     }
 
-    private func announce(_ payload: StageEvent.Payload, room: String) {
+    func announce(_ payload: StageEvent.Payload, room: String) {
         defer { deliver() }
         state.withLock { state in
             let now = clock.now

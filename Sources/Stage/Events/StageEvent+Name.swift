@@ -26,6 +26,9 @@ extension StageEvent {
         case livestreamWarning = "livestream.warning"
         case livestreamError = "livestream.error"
         case hlsStateChanged = "hls.state_changed"
+        case recordingStateChanged = "recording.state_changed"
+        case recordingRotated = "recording.rotated"
+        case recordingFailed = "recording.failed"
         case viewershipUpdated = "viewership.updated"
         case invitationCreated = "invitation.created"
         case invitationAccepted = "invitation.accepted"
@@ -66,6 +69,9 @@ extension StageEvent {
         case .livestreamWarning: .livestreamWarning
         case .livestreamError: .livestreamError
         case .hlsStateChanged: .hlsStateChanged
+        case .recordingStateChanged: .recordingStateChanged
+        case .recordingRotated: .recordingRotated
+        case .recordingFailed: .recordingFailed
         case .viewershipUpdated: .viewershipUpdated
         case .invitation(let change): Name(change.kind)
         case .assetStored: .assetStored

@@ -37,6 +37,12 @@ public struct StageEvent: Sendable, Equatable {
         /// The livestream failed.
         case livestreamError(StageError)
         case hlsStateChanged(HLSStatus)
+        /// A recording begins or ends.
+        case recordingStateChanged(RecordingStatus)
+        /// A file of a recording has ended, and the next one has begun.
+        case recordingRotated(RecordingStatus)
+        /// A recording has ended by itself; the show goes on.
+        case recordingFailed(StageError)
         /// The number of viewers changed; it is counted elsewhere, and filled in where the event is written out.
         case viewershipUpdated
         case invitation(InvitationChange)

@@ -6,6 +6,8 @@ public struct OutputTarget: Sendable, Equatable {
     public var url: String
     /// The secret part; never shown or logged in clear.
     public var streamKey: String
+    /// The rendition that is pushed; nil for the program itself.
+    public var rendition: String?
 
     /// Makes a target; nothing is checked here.
     public init(name: String, url: String, streamKey: String) {

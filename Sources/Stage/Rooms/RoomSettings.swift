@@ -16,6 +16,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     public var layout: LayoutSettings
     /// What the program looks and sounds like.
     public var program: ProgramConfiguration
+    /// The program is recorded whenever it is on; nil is false.
+    public var isRecorded: Bool?
     /// How the sound of the hosts is mixed.
     public var sound: RoomSound
     /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; nil is 0.

@@ -28,6 +28,19 @@ struct Clip {
         )
     }
 
+    /// A finished program in full size: 1920x1080 at 30 pictures a second, 8 Mb/s, with sound.
+    static func composition(seconds: Int) async throws -> Clip {
+        try await make(
+            "composition",
+            seconds: seconds,
+            picture: "testsrc2=size=1920x1080:rate=30",
+            filter: "noise=alls=6:allf=t,format=yuv420p",
+            tone: 440,
+            video: fastVideo + constantRate(8000),
+            audioBitrate: 128
+        )
+    }
+
     /// What an audience is sent in the fan-out's measurements: 640x360, 30 pictures a second, 500 kb/s in all.
     static func program(hasSound: Bool, seconds: Int) async throws -> Clip {
         let video = hasSound ? 440 : 500

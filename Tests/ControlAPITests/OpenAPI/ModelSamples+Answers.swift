@@ -21,16 +21,21 @@ extension ModelSamples {
         participants: 1
     )
 
-    static let programResource = ProgramResource(
-        width: 1,
-        height: 1,
-        fps: Rate("30"),
-        videoBitrate: 1,
-        audioBitrate: 1,
-        preset: "x",
-        keyInterval: 1,
-        jitterTarget: 1
-    )
+    static let programResource = {
+        var program = ProgramResource(
+            width: 1,
+            height: 1,
+            fps: Rate("30"),
+            videoBitrate: 1,
+            audioBitrate: 1,
+            preset: "x",
+            keyInterval: 1,
+            jitterTarget: 1
+        )
+        program.renditions = [renditionResource]
+        program.audioOnly = true
+        return program
+    }()
 
     static let outputResource = OutputResource(
         name: "x",
@@ -229,6 +234,7 @@ extension ModelSamples {
         event.livestream = livestreamResource
         event.output = outputResource
         event.hls = hLSResource
+        event.recording = recordingResource
         event.warning = warningResource
         event.counts = countsResource
         event.viewership = viewershipResource

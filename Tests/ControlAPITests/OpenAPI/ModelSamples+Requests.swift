@@ -1,7 +1,11 @@
 import GatewayModel
 
 extension ModelSamples {
-    static let outputBody = OutputBody(name: "x", url: "x", streamKey: "x")
+    static let outputBody = {
+        var body = OutputBody(name: "x", url: "x", streamKey: "x")
+        body.rendition = "x"
+        return body
+    }()
 
     static let overlaysBody = OverlaysBody(name: true, mic: true)
 
@@ -51,7 +55,13 @@ extension ModelSamples {
 
     static let createInvitationBody = CreateInvitationBody(identities: ["x"], mode: "x", timeout: 1)
 
-    static let createRoomBody = CreateRoomBody(
+    static let createRoomBody = {
+        var body = createdRoomBody
+        body.recording = true
+        return body
+    }()
+
+    private static let createdRoomBody = CreateRoomBody(
         uniqueName: "x",
         maxParticipants: 1,
         maxHosts: 1,

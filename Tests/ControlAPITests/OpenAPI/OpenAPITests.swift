@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The OpenAPI description")
 struct OpenAPITests {
-    private static let methods: Set<String> = ["get", "put", "post", "patch", "delete"]
+    private static let methods: Set<String> = ["get", "head", "put", "post", "patch", "delete"]
 
     private func document(_ server: ControlServer) async throws -> YAMLText {
         let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .nobody)

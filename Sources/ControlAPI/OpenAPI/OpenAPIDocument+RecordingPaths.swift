@@ -1,0 +1,211 @@
+extension OpenAPIDocument {
+    /// The addresses of recordings and of pictures of the program.
+    static let recordingsPaths = """
+          /v1/rooms/{room}/recording/start:
+            post:
+              operationId: startRecording
+              summary: Begins to record the program.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '202':
+                  description: It begins with the next key picture.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/RecordingResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/recording/stop:
+            post:
+              operationId: stopRecording
+              summary: Ends the recording.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '202':
+                  description: What is queued is still written.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/RecordingResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/recording:
+            get:
+              operationId: readRecording
+              summary: Tells how the recording is doing.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: Its state.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/RecordingResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/recordings:
+            get:
+              operationId: listRecordings
+              summary: Lists the recorded files of a room, in progress or not.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: A page of files, the oldest first.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/RecordingList'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/recordings/{recording}:
+            get:
+              operationId: readRecordedFile
+              summary: Describes a recorded file.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Recording'
+              responses:
+                '200':
+                  description: The file.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/RecordedFileResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+            delete:
+              operationId: deleteRecordedFile
+              summary: Deletes a recorded file that is not being written.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Recording'
+              responses:
+                '204':
+                  description: It is gone.
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/recordings/{recording}/media.mp4:
+            get:
+              operationId: downloadRecordedFile
+              summary: Gives the file itself, or a range of it.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Recording'
+              responses:
+                '200':
+                  description: Fragmented MP4; of a file that is being written, what there is.
+                  content:
+                    video/mp4:
+                      schema:
+                        type: string
+                        format: binary
+                default:
+                  $ref: '#/components/responses/Refusal'
+            head:
+              operationId: headRecordedFile
+              summary: Tells the size of the file.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Recording'
+              responses:
+                '200':
+                  description: The head alone.
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/snapshot.jpg:
+            get:
+              operationId: readJPEGSnapshot
+              summary: Shows the program as a JPEG.
+              description: >-
+                For whoever may play the program; no token is needed. The query may ask for a width.
+                503 while the first one is awaited.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: A picture of the last seconds.
+                  content:
+                    image/jpeg:
+                      schema:
+                        type: string
+                        format: binary
+                default:
+                  $ref: '#/components/responses/Refusal'
+            head:
+              operationId: headJPEGSnapshot
+              summary: Tells about the JPEG.
+              description: >-
+                For whoever may play the program; no token is needed. The query may ask for a width.
+                503 while the first one is awaited.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: The head alone.
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/snapshot.png:
+            get:
+              operationId: readPNGSnapshot
+              summary: Shows the program as a PNG.
+              description: >-
+                For whoever may play the program; no token is needed. The query may ask for a width.
+                503 while the first one is awaited.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: A picture of the last seconds.
+                  content:
+                    image/png:
+                      schema:
+                        type: string
+                        format: binary
+                default:
+                  $ref: '#/components/responses/Refusal'
+            head:
+              operationId: headPNGSnapshot
+              summary: Tells about the PNG.
+              description: >-
+                For whoever may play the program; no token is needed. The query may ask for a width.
+                503 while the first one is awaited.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: The head alone.
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/mixer/snapshot:
+            post:
+              operationId: postSnapshot
+              summary: Takes a picture of the program.
+              description: >-
+                For the mixer of the room; the query says which picture of those that were asked for.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              requestBody:
+                required: true
+                content:
+                  application/octet-stream:
+                    schema:
+                      type: string
+                      format: binary
+              responses:
+                '204':
+                  description: It is kept.
+                default:
+                  $ref: '#/components/responses/Refusal'
+        """
+}

@@ -1,0 +1,46 @@
+import GatewayModel
+import Stage
+
+extension RenditionLadder {
+    /// Reads what a program is to be offered as beside itself; nil for nothing.
+    ///
+    /// Ranges are checked by `validate(in:)`.
+    init?(_ resource: ProgramResource, isUpright: Bool) throws(StageError) {
+        guard resource.renditions != nil || resource.audioOnly == true else { return nil }
+        var renditions: [Rendition] = []
+        for body in resource.renditions ?? [] { renditions.append(try Rendition(body, isUpright: isUpright)) }
+        self.init(renditions: renditions, hasAudioOnly: resource.audioOnly ?? false)
+    }
+}
+
+extension Rendition {
+    fileprivate init(_ body: RenditionResource, isUpright: Bool) throws(StageError) {
+        let usual = ProgramQuality(rawValue: body.name).map { Rendition($0, isUpright: isUpright) }
+        guard let width = body.width ?? usual?.width, let height = body.height ?? usual?.height else {
+            throw .invalidParameter("program.renditions", "must say width and height, or be named by a usual size")
+        }
+        guard let bitrate = body.videoBitrate ?? usual?.videoBitrate else {
+            throw .invalidParameter("program.renditions.video_bitrate", "must be said")
+        }
+        var rate: FrameRate?
+        if let fps = body.fps {
+            guard let read = FrameRate(fps.text) else {
+                throw .invalidParameter("program.renditions.fps", "must be a rate between 1 and 60")
+            }
+            rate = read
+        }
+        self.init(name: body.name, width: width, height: height, frameRate: rate, videoBitrate: bitrate)
+    }
+}
+
+extension RenditionResource {
+    init(_ rendition: Rendition) {
+        self.init(
+            name: rendition.name,
+            width: rendition.width,
+            height: rendition.height,
+            fps: rendition.frameRate.map { Rate($0) },
+            videoBitrate: rendition.videoBitrate
+        )
+    }
+}

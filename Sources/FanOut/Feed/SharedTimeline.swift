@@ -1,0 +1,51 @@
+import Media
+import Synchronization
+
+/// The one clock of a program and its renditions.
+///
+/// A mixer sends all of them with the same timestamps, on connections that come up one after the other and may break by
+/// themselves. So what a mixer's time is on the feeds' clock is decided once for each mixer, by the first packet of any
+/// of them, and holds for all: pictures of one moment have one time, whichever rendition they are from. A next mixer
+/// goes on behind the last one, after the time that has really passed.
+public final class SharedTimeline: Sendable {
+    private struct State {
+        /// The feeds' time minus the mixer's, by epoch.
+        var offsets: [UInt64: Int64] = [:]
+        var last: (timestamp: Int64, arrival: MonotonicTime)?
+    }
+
+    /// Mixers whose offsets are remembered: one that leaves, one that comes, and some to spare.
+    private static let mostEpochs = 4
+
+    private let state = Mutex(State())
+
+    /// A clock that has not begun.
+    public init() {}
+
+    /// The feeds' time for a packet.
+    ///
+    /// - Parameters:
+    ///   - packet: With its mixer's own timestamp.
+    ///   - epoch: Which mixer it is from.
+    ///   - arrival: When it came in.
+    func place(_ packet: MediaPacket, epoch: UInt64, arrival: MonotonicTime) -> Int64 {
+        state.withLock { state in
+            guard let offset = state.offsets[epoch] else {
+                let now = state.last.map { $0.timestamp + max(1, arrival.milliseconds - $0.arrival.milliseconds) } ?? 0
+                // A configuration comes ahead of the connection's first media and says nothing of its time.
+                guard !packet.isConfiguration else { return state.last?.timestamp ?? 0 }
+                if state.offsets.count >= Self.mostEpochs, let oldest = state.offsets.keys.min() {
+                    state.offsets[oldest] = nil
+                }
+                state.offsets[epoch] = now - packet.timestamp
+                state.last = (now, arrival)
+                return now
+            }
+            // Nor does that of one that comes up later.
+            guard !packet.isConfiguration else { return state.last?.timestamp ?? 0 }
+            let placed = packet.timestamp + offset
+            if placed > state.last?.timestamp ?? .min { state.last = (placed, arrival) }
+            return placed
+        }
+    }
+}

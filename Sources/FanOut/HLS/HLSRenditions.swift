@@ -1,0 +1,48 @@
+import HLS
+import NIOCore
+
+/// One room as HLS: its program, its renditions, and the playlist that leads to them all.
+public struct HLSRenditions: Sendable {
+    /// The program itself.
+    public let program: HLSProgram
+    /// The renditions by name, in the ladder's order.
+    let renditions: [(name: String, program: HLSProgram)]
+
+    init(configuration: HLSConfiguration, renditions names: [String]) {
+        guard !names.isEmpty else {
+            program = HLSProgram(configuration: configuration)
+            renditions = []
+            return
+        }
+        let clock = RenditionClock(segmentDuration: configuration.segmentDuration)
+        program = HLSProgram(configuration: configuration, clock: clock)
+        renditions = names.map { (name: $0, program: HLSProgram(configuration: configuration, clock: clock)) }
+    }
+
+    /// The program of that name; the program itself for nil.
+    func rendition(_ name: String?) -> HLSProgram? {
+        guard let name else { return program }
+        return renditions.first { $0.name == name }?.program
+    }
+
+    /// A file of whichever rendition it is of.
+    func file(run: String, named name: String) -> [ByteBuffer]? {
+        ([program] + renditions.map(\.program)).first { $0.run == run }?.file(named: name)
+    }
+
+    /// The playlist that leads to every media playlist with one session id; nil before it can say what there is.
+    ///
+    /// A player reads it once, so renditions get a segment's time to appear before it is given out without them.
+    func multivariantPlaylist(sid: String) -> ByteBuffer? {
+        guard let main = program.variant(uri: "media.m3u8?sid=\(sid)") else { return nil }
+        let others = renditions.map { $0.program.variant(uri: "\($0.name).m3u8?sid=\(sid)") }
+        guard program.segmentCount > 1 || !others.contains(where: { $0 == nil }) else { return nil }
+        return MultivariantPlaylist.render([main] + others.compactMap(\.self))
+    }
+
+    /// All programs end: players see the end of the list.
+    func end() {
+        program.end()
+        for rendition in renditions { rendition.program.end() }
+    }
+}

@@ -1,0 +1,109 @@
+@testable import FanOut
+import Foundation
+import HLS
+import HTTPTypes
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@Suite("Renditions")
+struct RenditionPlaybackTests {
+    private static let ladder = RenditionLadder(
+        renditions: [Rendition(name: "360p", width: 640, height: 360, videoBitrate: 800)],
+        hasAudioOnly: true
+    )
+
+    /// A room with a program of 12 seconds, a rendition that began two seconds later, and its sound by itself.
+    private func onAir() throws -> SiteStand {
+        let stand = try SiteStand()
+        stand.feeds.open("r", with: Self.ladder)
+        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        for packet in Packets.program(seconds: 12) { programs.program.receive(packet) }
+        let rendition = try #require(programs.rendition("360p"))
+        for packet in Packets.program(from: 2_000, seconds: 10) { rendition.receive(packet) }
+        let audio = try #require(programs.rendition("audio"))
+        for packet in Packets.program(seconds: 12) where packet.isAudio { audio.receive(packet) }
+        return stand
+    }
+
+    private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+
+    @Test("The multivariant playlist names every variant with what it takes, and one session id for all")
+    func multivariant() throws {
+        let stand = try onAir()
+        let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        let lines = lines(text)
+        #expect(lines.filter { !$0.hasPrefix("#") } == ["media", "360p", "audio"].map { "\($0).m3u8?sid=r-1" })
+        let streams = lines.filter { $0.hasPrefix("#EXT-X-STREAM-INF:") }
+        #expect(streams.count == 3)
+        for stream in streams.prefix(2) {
+            #expect(stream.contains("CODECS=\"avc1.42C01E,mp4a.40.2\"") && stream.contains("RESOLUTION=638x358"))
+            #expect(stream.contains("FRAME-RATE=") && stream.contains("AVERAGE-BANDWIDTH="))
+        }
+        #expect(streams[2].contains("CODECS=\"mp4a.40.2\"") && !streams[2].contains("RESOLUTION"))
+        let bandwidth = try #require(streams[2].firstMatch(of: /BANDWIDTH=(\d+)/)).output.1
+        #expect(try #require(Int(bandwidth)) > 0)
+    }
+
+    @Test("Segments of one moment have one number and one date in every playlist")
+    func alignment() throws {
+        let stand = try onAir()
+        func segments(_ name: String) throws -> [String: String] {
+            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            var dates: [String: String] = [:]
+            var date = ""
+            for line in lines(text) {
+                if line.hasPrefix("#EXT-X-PROGRAM-DATE-TIME:") { date = line }
+                if let file = line.firstMatch(of: /^[^#].*\/(s\d+\.m4s)/) { dates[String(file.output.1)] = date }
+            }
+            return dates
+        }
+        let (program, rendition) = (try segments("media"), try segments("360p"))
+        let common = Set(program.keys).intersection(rendition.keys)
+        #expect(common.count >= 3)
+        #expect(rendition["s0.m4s"] == nil && rendition["s1.m4s"] != nil)
+        for name in common { #expect(program[name] == rendition[name]) }
+    }
+
+    @Test("A player that changes between renditions is one viewer, and each file is found under the room")
+    func oneViewer() throws {
+        let stand = try onAir()
+        for name in ["media", "360p", "audio", "media"] {
+            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-7")?.text)
+            let file = try #require(lines(text).first { !$0.hasPrefix("#") })
+            #expect(try stand.exchange("/live/r/\(file)")?.status == 200)
+        }
+        #expect(stand.audience.story == Array(repeating: "playlist r-7", count: 4))
+        #expect(Set(stand.audience.events.map(\.room)) == ["r"])
+        #expect(try stand.exchange("/live/r/1080p.m3u8?sid=r-7")?.status == 404)
+    }
+
+    @Test("A program waits a segment's time for its renditions before players are told of it")
+    func patience() throws {
+        let stand = try SiteStand()
+        stand.feeds.open("r", with: Self.ladder)
+        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        for packet in Packets.program(seconds: 3) { programs.program.receive(packet) }
+        #expect(try stand.exchange("/live/r/index.m3u8")?.status == 404)
+        for packet in Packets.program(from: 3_000, seconds: 3) { programs.program.receive(packet) }
+        let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        #expect(lines(text).filter { !$0.hasPrefix("#") }.count == 1)
+    }
+
+    @Test("ROOM_360p is the room's rendition, unless there is a room of that name")
+    func names() throws {
+        let stand = try SiteStand()
+        let (program, renditions) = stand.feeds.open("my_show", with: Self.ladder)
+        #expect(renditions.map(\.name) == ["360p", "audio"])
+        #expect(stand.feeds.playable("my_show")?.feed === program)
+        #expect(stand.feeds.playable("my_show_360p")?.feed === renditions[0].feed)
+        #expect(stand.feeds.playable("my_show_360p")?.room == "my_show")
+        #expect(stand.feeds.playable("my_show_720p") == nil)
+        let other = stand.feeds.open("my_show_360p")
+        #expect(stand.feeds.playable("my_show_360p")?.feed === other)
+        stand.feeds.closeRenditions(of: "my_show", reason: .roomEnded)
+        #expect(stand.feeds.feed("my_show.rendition.audio") == nil)
+        #expect(stand.feeds.feed("my_show") != nil)
+    }
+}
