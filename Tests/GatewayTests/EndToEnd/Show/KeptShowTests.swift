@@ -69,7 +69,8 @@ struct KeptShowTests {
         try await gateway.kill9()
         host.end()
         let names = try FileManager.default.subpathsOfDirectory(atPath: gateway.dataFolder + "/recordings")
-        let path = gateway.dataFolder + "/recordings/" + (try #require(names.first { $0.hasSuffix(".mp4") }))
+        let name = try #require(names.first { $0.hasSuffix(".mp4") })
+        let path = "\(gateway.dataFolder)/recordings/\(name)"
         let recording = try await Recording(path: path)
         #expect(recording.duration(.video) > 3 && recording.backwardSteps == 0)
         for group in recording.pictureGroups { #expect(abs(group.seconds - 2) < 0.01) }
@@ -82,7 +83,7 @@ struct KeptShowTests {
         // Downloaded whole and in part, and deleted.
         let port = gateway.endpoints.httpPort
         let media = "/v1/recordings/\(sid)/media.mp4"
-        let token = "Authorization: Bearer \(try gateway.operatorToken)"
+        let token = try "Authorization: Bearer \(gateway.operatorToken)"
         let copy = stage.folder.file("copy.mp4")
         _ = try await ChildProcess.run(["curl", "-sSf", "-H", token, "-o", copy, "http://127.0.0.1:\(port)\(media)"])
         #expect(FileManager.default.contentsEqual(atPath: copy, andPath: path))
