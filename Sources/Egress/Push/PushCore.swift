@@ -41,7 +41,7 @@ final class PushCore: Sendable {
         self.configuration = configuration
         self.onChange = onChange
         machine = Mutex(PushStateMachine(configuration: configuration))
-        inbox = Mutex(PushInbox(limits: configuration.queue))
+        inbox = Mutex(PushInbox(limits: configuration.queueWhileGathering))
     }
 
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
