@@ -1,6 +1,7 @@
 import Glibc
 import Media
 import NIOCore
+import RTMP
 import Stage
 import Synchronization
 import Testing
