@@ -133,27 +133,36 @@ final class RTMPConnection {
     }
 
     /// Bytes that wait for `flush`.
-    var bytesLaid: Int { batch.bytes.count }
+    var bytesLaid: Int { batch.count }
 
     /// Sends all that was laid; it may block for the call's limit when that is more than the kernel takes.
     func flush() throws(PushError) {
         guard bytesLaid > 0 else { return }
         let isSent = guardian.limited(to: configuration.callLimit) {
-            batch.bytes.withUnsafeBytes { bytes in
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let part = UnsafeRawBufferPointer(rebasing: rest)
-                    let sent = RTMPSockBuf_Send(&rtmp.pointee.m_sb, part.baseAddress, Int32(clamping: part.count))
-                    if sent < 0, errno == EINTR { continue }
-                    guard sent > 0 else { return false }
-                    rest = rest.dropFirst(Int(sent))
-                }
-                return true
+            if rtmp.pointee.m_sb.sb_ssl == nil {
+                sendAll(batch, on: guardian.socket)
+            } else {
+                sendSecurely(batch.bytes)
             }
         }
         guard isSent else { throw ended(during: "sending", as: .stalled) }
         bytesWritten += bytesLaid
         batch.removeAll()
+    }
+
+    /// Encrypted by librtmp's own means.
+    private func sendSecurely(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = UnsafeRawBufferPointer(rebasing: rest)
+                let sent = RTMPSockBuf_Send(&rtmp.pointee.m_sb, part.baseAddress, Int32(clamping: part.count))
+                if sent < 0, errno == EINTR { continue }
+                guard sent > 0 else { return false }
+                rest = rest.dropFirst(Int(sent))
+            }
+            return true
+        }
     }
 
     /// Ends the session: with a farewell as long as the socket works, at once otherwise.

@@ -41,7 +41,7 @@ final class PushCore: Sendable {
         self.configuration = configuration
         self.onChange = onChange
         machine = Mutex(PushStateMachine(configuration: configuration))
-        inbox = Mutex(PushInbox(limits: configuration.queue))
+        inbox = Mutex(PushInbox(limits: configuration.queueWhileGathering))
     }
 
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
@@ -128,8 +128,12 @@ final class PushCore: Sendable {
         inbox.withLock { $0.end() }
     }
 
-    func take(upTo bytes: Int?) -> MediaPacket? {
-        inbox.withLock { $0.take(upTo: bytes) }
+    /// See `PushInbox.take`; also whether none is left.
+    func take(room: Int?, capacity: Int) -> (packets: [MediaPacket], isEmpty: Bool) {
+        inbox.withLock { inbox in
+            let packets = inbox.take(room: room, capacity: capacity)
+            return (packets, inbox.count == 0)
+        }
     }
 
     /// What besides the socket, the time and `stop` ends a sleep.

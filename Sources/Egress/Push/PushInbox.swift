@@ -71,11 +71,19 @@ struct PushInbox: Sendable {
         isStreaming = false
     }
 
-    /// Takes the next packet if its body has at most `bytes` bytes, or whatever its size when `bytes` is nil.
-    mutating func take(upTo bytes: Int?) -> MediaPacket? {
-        guard let first = queue.first else { return nil }
-        if let bytes, first.body.readableBytes > bytes { return nil }
-        return queue.popFirst()
+    /// Takes the packets whose bodies fit into `room` bytes together.
+    ///
+    /// - Parameter room: Nil lets the first packet go whatever its size, and then has `capacity` bytes less that one.
+    mutating func take(room: Int?, capacity: Int) -> [MediaPacket] {
+        var taken: [MediaPacket] = []
+        taken.reserveCapacity(queue.count)
+        var room = room
+        while let first = queue.first, room.map({ first.body.readableBytes <= $0 }) ?? true {
+            taken.append(first)
+            room = (room ?? capacity) - first.body.readableBytes
+            _ = queue.popFirst()
+        }
+        return taken
     }
 
     /// Keeps a configuration; false when the same one is known already.

@@ -99,25 +99,23 @@ struct PushStream {
     private mutating func sendWaiting(unsent: Int) throws(PushError) -> Bool {
         // A packet larger than all of the buffer goes when nothing else is in it; the call's limit covers the rest.
         var room = unsent == 0 ? nil : connection.capacity - unsent
-        while let packet = next(upTo: room) {
+        while let packet = opening.last, room.map({ packet.body.readableBytes <= $0 }) ?? true {
+            opening.removeLast()
             lay(packet)
             room = (room ?? connection.capacity) - packet.body.readableBytes
+        }
+        var isDone = false
+        if opening.isEmpty {
+            let (packets, isEmpty) = core.take(room: room, capacity: connection.capacity)
+            for packet in packets { lay(packet) }
+            isDone = isEmpty
         }
         let before = connection.bytesWritten
         let hasMedia = base != nil
         try connection.flush()
         core.countSent(connection.bytesWritten - before)
         if hasMedia, firstMediaAt == nil { firstMediaAt = .now() }
-        return isEmpty
-    }
-
-    private var isEmpty: Bool { opening.isEmpty && core.backlog.packets == 0 }
-
-    private mutating func next(upTo bytes: Int?) -> MediaPacket? {
-        guard let first = opening.last else { return core.take(upTo: bytes) }
-        if let bytes, first.body.readableBytes > bytes { return nil }
-        opening.removeLast()
-        return first
+        return isDone
     }
 
     private mutating func lay(_ packet: MediaPacket) {

@@ -1,12 +1,14 @@
 import Media
 import NIOCore
+import RTMP
 import Stage
 import Synchronization
 
 /// One event loop's part of a feed: its viewers, and the cache that new ones start from.
 ///
 /// Everything here happens on that loop, so there is no lock and no reference count that two cores fight over. A batch
-/// is turned into bytes once per form and loop; every viewer gets the same buffer.
+/// is turned into bytes once per form and loop; every viewer gets the same buffer. A viewer that has caught up, and
+/// whose socket takes everything, is no more than its place in a `SocketRow`; all others are looked at one by one.
 final class FeedShare {
     private let configuration: FanOutConfiguration
     /// Whether the feed leaves in ticks, each a small write to a viewer.
@@ -15,6 +17,8 @@ final class FeedShare {
     private var group: PacketGroup
     private var encoded: [EncodedGroup]
     private var viewers: [[Viewer]]
+    /// For each viewer of each form the place through which it is served while nothing about it needs a look.
+    private var rows: [SocketRow]
     /// Written since the counters were last told.
     private var bytes: UInt64 = 0
     /// Why the feed is over; nil while it is not.
@@ -27,6 +31,7 @@ final class FeedShare {
         group = PacketGroup(limit: configuration.groupLimit)
         encoded = ViewerWire.allCases.map(EncodedGroup.init)
         viewers = ViewerWire.allCases.map { _ in [] }
+        rows = ViewerWire.allCases.map { _ in SocketRow() }
     }
 
     /// A new viewer; it gets the present group of pictures at once, or waits for the next starting point.
@@ -40,6 +45,9 @@ final class FeedShare {
         let wire = viewer.wire.rawValue
         viewer.index = viewers[wire].count
         viewers[wire].append(viewer)
+        rows[wire].append()
+        viewer.share = self
+        viewer.writer.watcher = viewer
         counters.viewers.add(1, ordering: .relaxed)
         viewer.session?.record(.opened, at: now)
         guard !group.packets.isEmpty else { return }
@@ -54,8 +62,11 @@ final class FeedShare {
         guard viewer.index < viewers[wire].count, viewers[wire][viewer.index] === viewer else { return }
         viewers[wire].swapAt(viewer.index, viewers[wire].count - 1)
         viewers[wire].removeLast()
+        rows[wire].remove(at: viewer.index)
         if viewer.index < viewers[wire].count { viewers[wire][viewer.index].index = viewer.index }
         viewer.state = .gone
+        viewer.share = nil
+        viewer.writer.watcher = nil
         counters.viewers.subtract(1, ordering: .relaxed)
         viewer.session?.record(.closed(reason), at: now)
     }
@@ -85,23 +96,52 @@ final class FeedShare {
     ///   - fromStart: For those who have not; nil when they cannot start yet.
     private func deliver(_ all: ByteBuffer, fromStart: ByteBuffer?, to wire: Int, now: MonotonicTime) {
         // Backwards, because ending a viewer takes it out of the list and puts the last one in its place.
-        var index = viewers[wire].count - 1
-        while index >= 0 {
+        var index = viewers[wire].count
+        while index > 0 {
+            let stop = rows[wire].send(all, below: index, now: now)
+            bytes += UInt64(all.readableBytes * (index - 1 - (stop?.index ?? -1)))
+            guard let stop, stop.index < viewers[wire].count else { return }
+            index = stop.index
             let viewer = viewers[wire][index]
-            index -= 1
-            if let since = viewer.blockedSince, isGivenUp(viewer, since: since, now: now) { continue }
-            switch viewer.state {
-            case .flowing:
-                count(all.readableBytes, to: viewer)
-                viewer.writer.send(all)
-                qualify(viewer, now: now)
-            case .waiting:
-                guard let fromStart, viewer.blockedSince == nil else { continue }
-                start(viewer, with: [fromStart], now: now)
-            case .gone:
-                continue
-            }
+            var rest = all
+            rest.moveReaderIndex(forwardBy: stop.sent)
+            bytes += UInt64(stop.sent)
+            serve(viewer, rest, fromStart: fromStart, now: now)
+            openPlace(of: viewer)
         }
+    }
+
+    /// One viewer's turn, whatever state it is in.
+    private func serve(_ viewer: Viewer, _ bytes: ByteBuffer, fromStart: ByteBuffer?, now: MonotonicTime) {
+        if let since = viewer.blockedSince, isGivenUp(viewer, since: since, now: now) { return }
+        switch viewer.state {
+        case .flowing:
+            count(bytes.readableBytes, to: viewer)
+            viewer.writer.send(bytes)
+            qualify(viewer, now: now)
+        case .waiting:
+            guard let fromStart, viewer.blockedSince == nil else { return }
+            start(viewer, with: [fromStart], now: now)
+        case .gone:
+            break
+        }
+    }
+
+    /// Lets a viewer be served through its place, if there is nothing about it to look at.
+    private func openPlace(of viewer: Viewer) {
+        guard viewer.state == .flowing, viewer.blockedSince == nil, let socket = viewer.writer.straightSocket else {
+            return
+        }
+        var end: MonotonicTime?
+        if !viewer.isQualified, let firstMedia = viewer.firstMedia {
+            end = firstMedia.advanced(seconds: Double(configuration.qualifyingTime.nanoseconds) / 1e9)
+        }
+        rows[viewer.wire.rawValue].open(viewer.index, socket: socket, until: end)
+    }
+
+    /// The viewer is to be looked at when its turn comes again.
+    func lookAt(_ viewer: Viewer) {
+        rows[viewer.wire.rawValue].close(viewer.index)
     }
 
     /// Ends or skips a viewer whose socket takes nothing; true when it gets nothing now.

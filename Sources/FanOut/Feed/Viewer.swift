@@ -1,9 +1,10 @@
 import Media
 import NIOCore
+import RTMP
 import Stage
 
 /// What is known of one viewer; touched on its event loop only.
-final class Viewer {
+final class Viewer: MediaWriterWatching {
     enum State {
         /// Gets nothing until the feed comes to a starting point: just joined, or skipped forward.
         case waiting
@@ -24,6 +25,8 @@ final class Viewer {
     let wire: ViewerWire
     /// Who to count; nil for viewers that are never counted (the mixer, monitors).
     let session: ViewerSession?
+    /// Whose viewer it is; nil before it was added and after it left.
+    var share: FeedShare?
     /// Place in the list of its share, kept so that leaving costs nothing.
     var index = 0
     /// Bytes queued behind the blocked socket.
@@ -42,6 +45,11 @@ final class Viewer {
             blockedBytes = 0
         } else if blockedSince == nil {
             blockedSince = now
+            share?.lookAt(self)
         }
+    }
+
+    func straightSocketChanged() {
+        share?.lookAt(self)
     }
 }

@@ -6,6 +6,10 @@ import RTMP
 /// Apart from `ViewerOutput`, so that a tick touches as few objects per viewer as it can: with thousands of viewers
 /// none of them is still in the processor's cache.
 protocol ViewerWriter: AnyObject {
+    /// Where bytes may be sent without the writer; nil when it has to be asked.
+    var straightSocket: CInt? { get }
+    /// Who is told when that is over.
+    var watcher: (any MediaWriterWatching)? { get set }
     /// Sends bytes without waiting for them to leave.
     func send(_ bytes: ByteBuffer)
     /// Sends several buffers as one.

@@ -60,21 +60,32 @@ final class MixerSupervisor: Service {
 
     func run() async throws {
         var rooms: [String: Room] = [:]
-        let ticker = Task { [continuation] in
+        var ticker: Task<Void, any Error>?
+        await withGracefulShutdownHandler {
+            for await note in notes {
+                await take(note, rooms: &rooms)
+                // Time matters to rooms that have a mixer or had one; a gateway without such sleeps.
+                if rooms.isEmpty {
+                    ticker?.cancel()
+                    ticker = nil
+                } else if ticker == nil {
+                    ticker = makeTicker()
+                }
+            }
+        } onGracefulShutdown: {
+            self.continuation.finish()
+        }
+        ticker?.cancel()
+        await shutDown(rooms)
+    }
+
+    private func makeTicker() -> Task<Void, any Error> {
+        Task { [continuation] in
             while !Task.isCancelled {
                 try await Task.sleep(for: .milliseconds(100))
                 continuation.yield(.tick)
             }
         }
-        await withGracefulShutdownHandler {
-            for await note in notes {
-                await take(note, rooms: &rooms)
-            }
-        } onGracefulShutdown: {
-            self.continuation.finish()
-        }
-        ticker.cancel()
-        await shutDown(rooms)
     }
 
     private func take(_ note: Note, rooms: inout [String: Room]) async {

@@ -1,9 +1,5 @@
 public import NIOCore
 
-#if canImport(Glibc)
-import Glibc
-#endif
-
 /// Writes media to one peer: straight to its socket while the socket keeps up, else through its channel.
 ///
 /// A crowd costs one small write per viewer and tick, and a channel's queue, promises and flush cost about as much as
@@ -22,6 +18,8 @@ public final class MediaWriter {
     private var context: ChannelHandlerContext?
     private let channel: any Channel
     private var isGathering = false
+    /// Who is told when `straightSocket` changes to nil; whoever sets it takes it back, or `end` does.
+    public var watcher: (any MediaWriterWatching)?
 
     /// - Parameters:
     ///   - context: Where the channel's part of the writes begins.
@@ -35,6 +33,9 @@ public final class MediaWriter {
         socket = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
         #endif
     }
+
+    /// Where bytes may be sent without the writer; nil while something waits in the channel, or when all must pass it.
+    public var straightSocket: CInt? { queued == 0 ? socket : nil }
 
     /// Sends what is the same for many; never waits.
     public func send(_ bytes: ByteBuffer) {
@@ -54,6 +55,7 @@ public final class MediaWriter {
     public func nextInQueue() -> EventLoopPromise<Void> {
         let promise = channel.eventLoop.makePromise(of: Void.self)
         queued += 1
+        watcher?.straightSocketChanged()
         promise.futureResult.assumeIsolated().whenComplete { outcome in
             self.queued -= 1
             // A channel whose sending half was closed fails every write and stays open: nothing will ever leave it.
@@ -80,20 +82,15 @@ public final class MediaWriter {
     public func end() {
         context = nil
         socket = nil
+        watcher?.straightSocketChanged()
+        watcher = nil
     }
 
     /// - Returns: How many bytes the socket took, 0 when the channel has to be asked.
     private func sendStraight(_ bytes: ByteBuffer) -> Int {
-        #if canImport(Glibc)
-        guard let socket, queued == 0 else { return 0 }
-        let sent = bytes.withUnsafeReadableBytes {
-            Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
-        }
+        guard let socket = straightSocket else { return 0 }
         // Whatever is wrong, the channel will meet it again and knows what to do.
-        return max(sent, 0)
-        #else
-        return 0
-        #endif
+        return max(bytes.withUnsafeReadableBytes { SocketRow.send($0, on: socket) }, 0)
     }
 }
 

@@ -15,6 +15,9 @@ struct PushCommand: AsyncParsableCommand {
     @Option(help: "How often the mixer runs with and without a stalled output.")
     var rounds = 6
 
+    @Option(help: "Further times of gathering in milliseconds, parted by commas.")
+    var gathering = "200,0"
+
     @Option(help: "Hosts on air while the tick is measured.")
     var hosts = 1
 
@@ -56,15 +59,17 @@ struct PushCommand: AsyncParsableCommand {
         print("packets the stalled output dropped: \(stalled.map { "\($0.dropped)" }.joined(separator: ", "))")
     }
 
-    /// The usual output, one that gathers for half as long, and one that sends each picture when it comes; each beside a
-    /// bare thread and socket with as many writes.
+    /// The usual output, and some that gather for longer or shorter or not at all; each beside a bare thread and socket
+    /// with as many writes.
     private func printCost() async throws {
         var table = Table("sent", "CPU ms / s", "bare thread and socket")
         var usual = 0.0
         var megabits = 0.0
-        for gathering in [PushConfiguration.output.gathering, 0.1, 0] {
+        let others = gathering.split(separator: ",").compactMap { Double($0) }.map { $0 / 1000 }
+        for gathering in [PushConfiguration.output.gathering] + others {
             var configuration = PushConfiguration.output
             configuration.gathering = gathering
+            configuration.gatheredBytes = max(configuration.gatheredBytes, Int(gathering * 500_000))
             let cost = try await PushCost(seconds: seconds, configuration: configuration).live()
             let interval = gathering == 0 ? 33 : Int(gathering * 1000)
             let floor = try PushFloor.measure(kilobits: cost.kilobits, interval: interval, seconds: seconds)

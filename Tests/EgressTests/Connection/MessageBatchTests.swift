@@ -23,6 +23,7 @@ struct MessageBatchTests {
         #expect(batch.bytes == [6, 1, 2, 3, 0, 0, 3, 9, 1, 0, 0, 0, 0xAA, 0xBB, 0xCC])
         batch.removeAll()
         #expect(batch.bytes.isEmpty)
+        #expect(batch.count == 0)
     }
 
     @Test("a message that fills its chunk exactly has no further one")
@@ -30,6 +31,7 @@ struct MessageBatchTests {
         var batch = MessageBatch()
         batch.append(type: 9, channel: 6, timestamp: 0, stream: 1, body: Self.body(MessageBatch.chunkSize))
         #expect(batch.bytes.count == 12 + MessageBatch.chunkSize)
+        #expect(batch.count == batch.bytes.count)
     }
 
     @Test("long messages come back whole, one behind the other", arguments: [UInt32(5), 0xFF_FFFE, 0xFF_FFFF, .max])
@@ -39,6 +41,7 @@ struct MessageBatchTests {
         batch.append(type: 9, channel: 6, timestamp: timestamp, stream: 1, prefix: [1, 2], body: long)
         batch.append(type: 8, channel: 4, timestamp: timestamp, stream: 1, body: short)
 
+        #expect(batch.count == batch.bytes.count)
         let isExtended = timestamp >= 0xFF_FFFF
         let extra = isExtended ? 4 : 0
         #expect(batch.bytes.count == 12 + extra + 2 + long.readableBytes + 2 * (1 + extra) + 12 + extra + 99)

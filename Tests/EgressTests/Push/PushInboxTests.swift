@@ -87,4 +87,22 @@ struct PushInboxTests {
         #expect(inbox.dropped == dropped)
         #expect(!inbox.canBegin(withoutVideo: false))
     }
+
+    @Test("what an output gathers on purpose is not late: its limits begin behind that")
+    func gathered() {
+        var configuration = PushConfiguration.output
+        #expect(configuration.gathering == 0.5)
+        let limits = configuration.queueWhileGathering
+        #expect(limits == .init(disposable: 1_200, pictures: 1_400, sound: 5_500))
+        var inbox = PushInbox(limits: limits)
+        inbox.receive(Self.video("v"))
+        inbox.receive(Self.picture(0, isKey: true))
+        _ = inbox.begin()
+        for time in Int64(1)...36 { inbox.receive(Self.picture(time * 40)) }
+        #expect(inbox.dropped == 0)
+        inbox.receive(Self.picture(37 * 40))
+        #expect(inbox.dropped > 0)
+        configuration.gathering = 0
+        #expect(configuration.queueWhileGathering == configuration.queue)
+    }
 }

@@ -50,4 +50,42 @@ struct FlushPacingTests {
         #expect(pacing.decide(isPicture: false, now: start.advanced(milliseconds: 20)) == .at(due))
         #expect(pacing.decide(isPicture: false, now: start.advanced(milliseconds: 50)) == .now)
     }
+
+    @Test("One late flush makes the pictures after it no later than they come")
+    func lateOnce() {
+        var pacing = FlushPacing(tick: Self.tick)
+        pacing.flushed(at: start)
+        let late = start.advanced(milliseconds: 33 + 15)
+        pacing.flushed(at: late)
+        for index in 2..<40 {
+            let now = MonotonicTime(nanoseconds: start.nanoseconds + Int64(index) * 33_333_333)
+            #expect(pacing.decide(isPicture: true, now: now) == .now)
+            pacing.flushed(at: now)
+        }
+    }
+
+    @Test("Pictures at twice the pace leave two by two for as long as they come")
+    func twiceThePace() {
+        var pacing = FlushPacing(tick: Self.tick)
+        var flushes = 0
+        var due: MonotonicTime?
+        for index in 0..<600 {
+            let now = MonotonicTime(nanoseconds: start.nanoseconds + Int64(index) * 16_666_667)
+            if let moment = due, moment <= now {
+                pacing.flushed(at: moment)
+                flushes += 1
+                due = nil
+            }
+            switch pacing.decide(isPicture: true, now: now) {
+            case .now:
+                pacing.flushed(at: now)
+                flushes += 1
+                due = nil
+            case .at(let moment): due = moment
+            }
+        }
+        // Ten seconds hold 303 ticks; a flush may come a quarter of a tick early, never twice in one.
+        #expect(flushes <= 405)
+        #expect(flushes >= 295)
+    }
 }

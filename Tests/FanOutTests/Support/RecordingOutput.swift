@@ -1,5 +1,6 @@
 @testable import FanOut
 import NIOCore
+import RTMP
 import Stage
 
 /// A viewer's connection that keeps what it is given.
@@ -10,6 +11,9 @@ final class RecordingOutput: ViewerOutput, ViewerWriter {
     /// What it had been given when small writes were first gathered; nil while they are not.
     private(set) var buffersBeforeGathering: Int?
     var isGathering: Bool { buffersBeforeGathering != nil }
+    /// Where it lets itself be passed by.
+    var straightSocket: CInt?
+    var watcher: (any MediaWriterWatching)?
     /// Called in the middle of each flush, as a socket that fails does.
     var onFlush: (() -> Void)?
 
