@@ -26,13 +26,19 @@ public struct MixerStatistics: Sendable, Equatable {
         public var id = ""
         /// Program time minus the host's own time in milliseconds; nil until the host has settled.
         public var offset: Double?
+        /// Milliseconds by which the offset has moved since the host settled.
+        public var offsetChange = 0.0
         /// The host's clock against ours in parts per million; positive when the host's is fast.
         public var driftPartsPerMillion = 0.0
+        /// Milliseconds its media is asked to be held back.
+        public var jitterTarget = 0.0
         /// How long before its turn the newest packet came, in milliseconds; negative when it came too late.
         public var buffer = 0.0
         /// Packets received.
         public var packets: Int64 = 0
-        /// Packets dropped from the inbox because the host's decoder was behind.
+        /// Packets that came after their turn.
+        public var late: Int64 = 0
+        /// Packets dropped from the inbox because the host's decoder was behind, or because they came hopelessly late.
         public var packetsDropped: Int64 = 0
         /// Whole groups of pictures among them.
         public var groupsDropped: Int64 = 0

@@ -32,6 +32,8 @@ final class ProgramCore {
     private var statistics = MixerStatistics()
     private var composeSeconds = 0.0
     private var soundSeconds = 0.0
+    /// Pictures and quanta made, and jumps, so far; says where among them a change took effect.
+    private(set) var steps: Int64 = 0
 
     init(
         _ configuration: ProgramConfiguration,
@@ -102,6 +104,7 @@ final class ProgramCore {
         case .jump:
             statistics.jumps += 1
         }
+        steps += 1
         return nil
     }
 

@@ -13,6 +13,7 @@ public final class ProgramMixer: Sendable {
     private enum Change: Sendable {
         case add(HostInput)
         case remove(String)
+        case jitterTarget(HostInput, Int)
     }
 
     private struct Control: Sendable {
@@ -45,6 +46,7 @@ public final class ProgramMixer: Sendable {
     private let hostSignals = HostSignals()
     private let returns: ReturnEncoders
     private let music: SlateMusic
+    private let recorder: ArrivalRecorder?
     private let assets = AssetShelf()
     private let drawingRoom: DrawingRoom
 
@@ -57,6 +59,7 @@ public final class ProgramMixer: Sendable {
     ///   - returnSink: Takes the feeds of those hosts whom the scene names in `SoundScene.returns`, each packet with the
     ///     host it is for: the program's pictures with the sound of everybody else, from a key picture on; called on a
     ///     thread of its own.
+    ///   - recorder: Takes down all that arrives, so that the program can be made again.
     ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
     ///     encoder's thread, and should return soon.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -65,9 +68,12 @@ public final class ProgramMixer: Sendable {
         firstSample: Int64 = 0,
         encoderOptions: String = VideoEncoderConfiguration.usualOptions,
         returnSink: @escaping @Sendable (_ host: String, MediaPacket) -> Void = { _, _ in },
+        recorder: ArrivalRecorder? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
+        self.recorder = recorder
+        recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
         drawingRoom = DrawingRoom(Wardrobe(assets))
         music = SlateMusic(assets)
@@ -134,10 +140,17 @@ public final class ProgramMixer: Sendable {
     /// A host's way in; the same one when it has been added before.
     ///
     /// Any thread.
-    public func addHost(_ id: String) -> HostInput {
+    ///
+    /// - Parameter jitterTarget: Milliseconds its media is held back; nil takes the program's own.
+    public func addHost(_ id: String, jitterTarget: Int? = nil) -> HostInput {
         control.withLock { control in
             if let known = control.hosts[id] { return known }
-            let input = HostInput(id: id, anchor: anchor, jitterTarget: configuration.jitterTarget)
+            let input = HostInput(
+                id: id,
+                anchor: anchor,
+                jitterTarget: jitterTarget ?? configuration.jitterTarget,
+                recorder: recorder
+            )
             control.hosts[id] = input
             control.changes.append(.add(input))
             if control.isStarted, !control.isStopped { control.decoders[id] = DecodeThread(input) }
@@ -167,6 +180,17 @@ public final class ProgramMixer: Sendable {
     /// A scene may name it before it is here; until then, and when it cannot be read, the program does without.
     public func provide(_ bytes: ByteBuffer, for asset: String) {
         assets.put(bytes, for: asset)
+    }
+
+    /// Changes how long a host's media is held back, milliseconds; it moves there without a break.
+    ///
+    /// Any thread. What is no host is ignored, and so is the target that it has already.
+    public func setJitterTarget(_ target: Int, for id: String) {
+        control.withLock { control in
+            guard let input = control.hosts[id], input.wantedJitterTarget != target else { return }
+            input.wantedJitterTarget = target
+            control.changes.append(.jitterTarget(input, target))
+        }
     }
 
     /// Makes the next picture a key picture; any thread.
@@ -262,11 +286,21 @@ public final class ProgramMixer: Sendable {
         }
         for change in changes {
             switch change {
-            case .add(let input): core.add(input)
-            case .remove(let id): core.remove(id)
+            case .add(let input):
+                core.add(input)
+                recorder?.record(.add(input.recordedNumber), step: core.steps)
+            case .remove(let id):
+                core.remove(id)
+                recorder?.record(.remove(id), step: core.steps)
+            case .jitterTarget(let input, let target):
+                input.setJitterTarget(target)
+                recorder?.record(.jitterTarget(input.id, target), step: core.steps)
             }
         }
-        if let scene { core.apply(scene) }
+        if let scene {
+            core.apply(scene)
+            recorder?.record(.scene(scene), step: core.steps)
+        }
         return isStopped
     }
 }

@@ -21,6 +21,7 @@ public final class ProgramRenderer {
     private var decoders: [String: InlineDecoder] = [:]
     private var now: MonotonicTime
     private var usedSeconds = 0.0
+    private let recorder: ArrivalRecorder?
 
     /// A decoder that can be kept in a dictionary.
     private final class InlineDecoder {
@@ -31,6 +32,7 @@ public final class ProgramRenderer {
     ///   - start: The moment at which the program begins.
     ///   - firstSample: Where its 48 kHz counter begins.
     ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons.
+    ///   - recorder: Takes down all that arrives, so that the program can be made again.
     ///   - sink: Takes the program; called inside `advance(to:)`.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
     public init(
@@ -38,6 +40,7 @@ public final class ProgramRenderer {
         start: MonotonicTime = MonotonicTime(nanoseconds: 0),
         firstSample: Int64 = 0,
         encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        recorder: ArrivalRecorder? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
@@ -54,6 +57,8 @@ public final class ProgramRenderer {
         music = SlateMusic(wardrobe.assets)
         core = Self.core(configuration, anchor: anchor, ring: ring, output: encoder, wardrobe: wardrobe, music: music)
         now = start
+        self.recorder = recorder
+        recorder?.begin(configuration, firstSample: firstSample)
     }
 
     /// A program that is not encoded: its pictures and its sound go to `output` as they are.
@@ -63,7 +68,8 @@ public final class ProgramRenderer {
         firstSample: Int64 = 0,
         ring: CanvasRing,
         output: any ProgramOutput,
-        returns: (any ReturnOutput)? = nil
+        returns: (any ReturnOutput)? = nil,
+        recorder: ArrivalRecorder? = nil
     ) {
         self.configuration = configuration
         anchor = ProgramAnchor(start: start, firstSample: firstSample)
@@ -80,6 +86,8 @@ public final class ProgramRenderer {
             music: music
         )
         now = start
+        self.recorder = recorder
+        recorder?.begin(configuration, firstSample: firstSample)
     }
 
     /// A core whose pieces are drawn as soon as they are asked for.
@@ -107,12 +115,21 @@ public final class ProgramRenderer {
     /// Changes what is shown and heard, from the next picture on.
     public func apply(_ scene: Scene) {
         core.apply(scene)
+        recorder?.record(.scene(scene), step: core.steps)
     }
 
     /// A host's way in; the same one when it has been added before.
-    public func addHost(_ id: String) -> HostInput {
+    ///
+    /// - Parameter jitterTarget: Milliseconds its media is held back; nil takes the program's own.
+    public func addHost(_ id: String, jitterTarget: Int? = nil) -> HostInput {
         if let known = inputs[id] { return known }
-        let input = HostInput(id: id, anchor: anchor, jitterTarget: configuration.jitterTarget)
+        let input = HostInput(
+            id: id,
+            anchor: anchor,
+            jitterTarget: jitterTarget ?? configuration.jitterTarget,
+            recorder: recorder
+        )
+        recorder?.record(.add(input.recordedNumber), step: core.steps)
         inputs[id] = input
         decoders[id] = InlineDecoder()
         core.add(input)
@@ -124,6 +141,14 @@ public final class ProgramRenderer {
         inputs.removeValue(forKey: id)?.close()
         decoders.removeValue(forKey: id)
         core.remove(id)
+        recorder?.record(.remove(id), step: core.steps)
+    }
+
+    /// Changes how long a host's media is held back, milliseconds; it moves there without a break.
+    public func setJitterTarget(_ target: Int, for id: String) {
+        guard let input = inputs[id] else { return }
+        input.setJitterTarget(target)
+        recorder?.record(.jitterTarget(id, target), step: core.steps)
     }
 
     /// Gives the file that scenes call `asset`.
@@ -138,8 +163,14 @@ public final class ProgramRenderer {
 
     /// Makes everything that is due up to `moment`, which should not be before the last one.
     public func advance(to moment: MonotonicTime) {
+        advance(to: moment) { _ in }
+    }
+
+    /// - Parameter beforeStep: Called before each picture or quantum with how many were made, to change something.
+    func advance(to moment: MonotonicTime, beforeStep: (Int64) -> Void) {
         let before = MonotonicSleep.threadSeconds()
         while now <= moment {
+            beforeStep(core.steps)
             decode()
             guard let next = core.step(at: now) else { continue }
             guard next <= moment else { break }

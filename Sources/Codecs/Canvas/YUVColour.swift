@@ -1,5 +1,5 @@
 /// A colour as the program's pictures hold it: limited range, BT.709.
-public struct YUVColour: Sendable, Hashable {
+public struct YUVColour: Sendable, Hashable, Codable {
     /// Luma, 16 (black) to 235 (white).
     public let y: UInt8
     /// Blue difference, 16 to 240; 128 is none.

@@ -5,6 +5,10 @@ import Media
 /// In: decode times as the encoder wrote them, which may begin anywhere, step back, or leap by hours. Out: milliseconds
 /// on the feed's clock, where the first packet of each connection lies at the time of its arrival. One offset serves
 /// picture and sound, so their relation is never altered; small steps within the stream pass through as they are.
+///
+/// This clock lives as long as the connection. It keeps what encoders do out of the feed: its queues are bounded in
+/// milliseconds, and its readers are told 32 bits of them. That a host is one host over all its connections is the
+/// mixer's business, which makes one clock of theirs (`TimestampUnifier`).
 struct HostTimeline {
     /// A step that differs from the time that really passed by more than this is a new clock, in milliseconds.
     static let jump: Int64 = 2_000

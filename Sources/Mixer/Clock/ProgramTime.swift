@@ -8,11 +8,13 @@ enum ProgramTime {
     static let sampleRate: Int64 = 48_000
     /// Samples mixed at a time: 20 ms.
     static let quantum = 960
-    /// Sound is mixed this many samples before its picture is due: 60 ms.
+    /// Sound is mixed this many samples before its picture is due: 30 ms.
     ///
-    /// An AAC packet comes out only when 2048 to 3072
-    /// samples from its timestamp on have gone in, so without the lead every picture would wait for the sound beside it.
-    static let soundLead: Int64 = 2880
+    /// An AAC packet comes out only when 2048 to 3072 samples from its timestamp on have gone in, and a picture may not
+    /// leave before the sound that belongs before it. So a quantum mixed when its picture is due would let every picture
+    /// wait for 30 to 50 ms; with this lead it is 5 to 30, while it is coded. A longer lead would only move the wait to
+    /// where sound is needed before it has come: what counts is from a sound's arrival to the packet that holds it.
+    static let soundLead: Int64 = 1440
 
     /// A program timestamp in milliseconds, rounded down.
     static func milliseconds(ofSample sample: Int64) -> Int64 {

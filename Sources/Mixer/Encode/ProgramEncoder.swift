@@ -40,6 +40,8 @@ final class ProgramEncoder: @unchecked Sendable {
 
     /// The sound encoder keeps at most an incomplete frame and one that it looks ahead with.
     private static let mostKept: Int64 = 2 * 1024
+    /// Whole milliseconds from a packet of sound to the next, at least.
+    private static let soundSpacing: Int64 = 21
 
     init(
         _ configuration: ProgramConfiguration,
@@ -165,6 +167,7 @@ final class ProgramEncoder: @unchecked Sendable {
                 // The very first frame is the encoder's own priming and lies before the program's beginning.
                 guard packet.timestamp >= firstTimestamp else { return }
                 interleaver.append(packet)
+                interleaver.promiseSounds(from: packet.timestamp + Self.soundSpacing)
                 present?.takeSound(packet)
             }
         } catch {

@@ -2,6 +2,9 @@ import Media
 import Synchronization
 
 /// One host's decoder on a thread of its own; nothing a host sends can hold up another.
+///
+/// Packets that come long before their turn wait for it coded, and the thread looks now and then. One that is due as it
+/// comes, because the host's jitter target is small or it is late, wakes the thread.
 struct DecodeThread: Sendable {
     /// The thread looks this often whether something is due; packets are decoded well before their turn.
     private static let period: Int64 = 20
@@ -29,7 +32,7 @@ struct DecodeThread: Sendable {
             }
             let used = MonotonicSleep.threadSeconds()
             input.media.withLock { $0.threadSeconds = used }
-            MonotonicSleep.until(started.advanced(milliseconds: period))
+            input.waitForWork(until: started.advanced(milliseconds: period))
         }
     }
 }

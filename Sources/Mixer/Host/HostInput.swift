@@ -1,3 +1,4 @@
+import Dispatch
 public import Media
 import Stage
 import Synchronization
@@ -20,8 +21,14 @@ public final class HostInput: Sendable {
     let anchor: ProgramAnchor
     let media = Mutex(DecodedMedia())
 
+    private let recorder: ArrivalRecorder?
+    /// Its number in a recording.
+    let recordedNumber: Int
+    private let target: Atomic<Int>
     private let intake: Mutex<Intake>
     private let isClosed = Atomic(false)
+    private let isWoken = Atomic(false)
+    private let wake = DispatchSemaphore(value: 0)
 
     fileprivate struct Intake: Sendable {
         var unifier = TimestampUnifier()
@@ -34,9 +41,15 @@ public final class HostInput: Sendable {
         var newest: Int64?
     }
 
-    init(id: String, anchor: ProgramAnchor, jitterTarget: Int) {
+    /// - Parameters:
+    ///   - jitterTarget: Milliseconds.
+    ///   - recorder: Takes down what arrives.
+    init(id: String, anchor: ProgramAnchor, jitterTarget: Int, recorder: ArrivalRecorder? = nil) {
         self.id = id
         self.anchor = anchor
+        self.recorder = recorder
+        target = Atomic(jitterTarget)
+        recordedNumber = recorder?.addHost(id, jitterTarget: jitterTarget) ?? 0
         intake = Mutex(Intake(timeline: HostTimeline(target: Double(jitterTarget))))
     }
 
@@ -48,13 +61,47 @@ public final class HostInput: Sendable {
     public func receive(_ packet: MediaPacket, arrival: MonotonicTime) {
         guard !isClosed.load(ordering: .relaxed) else { return }
         let arrived = anchor.milliseconds(at: arrival)
-        intake.withLock { $0.receive(packet, arrival: arrived) }
+        let isDue = intake.withLock { intake in
+            // Under the lock, so that the packets of a host are recorded in the order in which they take effect.
+            recorder?.record(
+                packet,
+                from: recordedNumber,
+                arrival: arrival.nanoseconds - anchor.start.nanoseconds
+            )
+            intake.receive(packet, arrival: arrived)
+            return intake.isDue(at: arrived)
+        }
+        if isDue { wakeUp() }
     }
 
     var hasEnded: Bool { isClosed.load(ordering: .relaxed) }
 
     func close() {
         isClosed.store(true, ordering: .relaxed)
+        wakeUp()
+    }
+
+    /// Lets the decode thread sleep until something is due, at most until `moment`.
+    func waitForWork(until moment: MonotonicTime) {
+        let remaining = moment.nanoseconds - MonotonicTime.now().nanoseconds
+        guard remaining > 0 else { return }
+        _ = wake.wait(timeout: .now() + .nanoseconds(Int(remaining)))
+        isWoken.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    private func wakeUp() {
+        if !isWoken.exchange(true, ordering: .sequentiallyConsistent) { wake.signal() }
+    }
+
+    /// The jitter target asked for last, in milliseconds, in force or not yet.
+    var wantedJitterTarget: Int {
+        get { target.load(ordering: .relaxed) }
+        set { target.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Changes how long the host's media is held back, milliseconds; it moves there unheard.
+    func setJitterTarget(_ target: Int) {
+        intake.withLock { $0.timeline.target = Double(target) }
     }
 
     /// Moves the host's offset on; the program's thread, once per quantum.
@@ -90,8 +137,11 @@ public final class HostInput: Sendable {
         host.id = id
         intake.withLock { intake in
             host.offset = intake.timeline.offset
+            host.offsetChange = (intake.timeline.offset ?? 0) - (intake.timeline.firstOffset ?? 0)
             host.driftPartsPerMillion = intake.timeline.driftPartsPerMillion
+            host.jitterTarget = intake.timeline.target
             host.offsetSteps = Int64(intake.timeline.steps)
+            host.late = intake.timeline.late
             host.timestampLeaps = Int64(intake.unifier.leaps)
             host.packets = intake.packets
             host.unsupported = intake.unsupported
@@ -139,9 +189,18 @@ extension HostInput.Intake {
         inbox.append(packet)
     }
 
+    /// Whether a packet waits whose turn to be decoded has come; the first of all have none before the host has settled.
+    func isDue(at now: Double) -> Bool {
+        guard let offset = timeline.offset else { return false }
+        let hostTime = now - offset
+        return inbox.nextSound.map { Double($0) <= hostTime + HostInput.soundLead } ?? false
+            || inbox.nextPicture.map { Double($0) <= hostTime + HostInput.pictureLead } ?? false
+    }
+
     mutating func takeDue(at now: Double) -> MediaPacket? {
         guard let offset = timeline.provisionalOffset else { return nil }
         let hostTime = now - offset
+        inbox.catchUp(to: hostTime)
         let (picture, sound) = (inbox.nextPicture, inbox.nextSound)
         // Sound first: it is cheap, and a gap in it is heard.
         if let sound, Double(sound) <= hostTime + HostInput.soundLead { return inbox.popSound() }

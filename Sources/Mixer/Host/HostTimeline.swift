@@ -3,7 +3,15 @@
 /// Host time plus `offset` is program time, both in milliseconds. The offset that is wanted is the least delay seen
 /// lately plus the jitter target; when one kind of media comes later than the other, the later one decides. The offset
 /// in force follows the wanted one slowly: small errors by a servo whose rate the sound's resampling can follow
-/// unheard (and whose integral is the drift between the host's clock and ours), large ones in one step.
+/// unheard, on top of the drift between the host's clock and ours (its integral, until that is measured), large ones in
+/// one step.
+///
+/// Sound is mixed ahead of the pictures beside it (see `ProgramTime.soundLead`), so of a small target nothing would be
+/// left for it to be late in. What it needs therefore counts from its own lead, and grows with the jitter that is
+/// really seen, up to the target.
+///
+/// What came is looked at only once it is `patience` old. By then every thread has delivered what arrived before, so
+/// each decision follows from the times of arrival alone, and a recording of them repeats it exactly.
 struct HostTimeline: Sendable {
     /// Arrivals are watched this long before the host is shown: a join begins with a burst of pictures that are old.
     static let settling = 150.0
@@ -19,13 +27,31 @@ struct HostTimeline: Sendable {
     static let hurriedRate = 0.02
     /// At most so much later is one kind of media believed to be than the other.
     static let largestSkew = 1000.0
+    /// Milliseconds before a packet that has come is looked at.
+    static let patience = 5.0
+    /// From the arrival of the last sound that a quantum needs to that quantum's turn: the lead with which it is mixed,
+    /// its own length, and what the reader keeps in hand.
+    static let soundNeed = Double(ProgramTime.soundLead + Int64(ProgramTime.quantum)) / 48 + 13
+    /// The least time that sound may be late, and what is added to the jitter seen.
+    static let leastSlack = 20.0
+    static let margin = 5.0
 
     private static let smoothing = 2.0
     private static let proportional = 0.05
     private static let integral = 0.0004
     private static let largestDrift = 0.002
+    /// More than a burst of twelve seconds holds.
+    private static let mostWaiting = 4096
 
-    let target: Double
+    private struct Arrival: Sendable {
+        let kind: TimestampUnifier.Kind
+        let timestamp: Int64
+        let arrival: Double
+    }
+
+    /// The jitter target in milliseconds; a new one is moved to as any other error is.
+    var target: Double
+    private var waiting = Fifo<Arrival>()
     private var pictureEdge = LiveEdge()
     private var soundEdge = LiveEdge()
     private var firstArrival: Double?
@@ -33,52 +59,64 @@ struct HostTimeline: Sendable {
     private var lastAdvance: Double?
     private var smoothedError = 0.0
     private var drift = 0.0
+    private var measured = DriftEstimate()
 
     /// Program time minus host time in milliseconds; nil until the host has settled.
     private(set) var offset: Double?
+    /// What it was when the host had settled.
+    private(set) var firstOffset: Double?
     /// Milliseconds the offset gains per millisecond.
     private(set) var rate = 0.0
     /// How often the offset was moved in one step.
     private(set) var steps = 0
+    /// Packets that came after their turn.
+    private(set) var late: Int64 = 0
 
     init(target: Double) {
         self.target = target
     }
 
     /// The host's clock against ours in parts per million; positive when the host's is fast.
-    var driftPartsPerMillion: Double { -drift * 1e6 }
+    var driftPartsPerMillion: Double { measured.partsPerMillion ?? (-drift * 1e6) }
 
-    /// The offset to decode by, known from the first packet on; nil before it.
+    /// The offset to decode by, known from the first packets on; nil before them.
     var provisionalOffset: Double? { offset ?? wanted }
 
-    private var edge: Double? {
-        guard let picture = pictureEdge.minimum else { return soundEdge.minimum }
-        guard let sound = soundEdge.minimum else { return picture }
-        return min(max(picture, sound), min(picture, sound) + Self.largestSkew)
+    private var wanted: Double? {
+        let (picture, sound) = edges
+        guard let sound else { return picture.map { $0 + target } }
+        let slack = min(max(soundEdge.spread(upTo: target) + Self.margin, Self.leastSlack), target)
+        let forSound = sound + max(target, Self.soundNeed + slack)
+        return picture.map { max($0 + target, forSound) } ?? forSound
     }
 
-    private var wanted: Double? {
-        edge.map { $0 + target }
+    /// The least delays, neither believed to be much later than the other.
+    private var edges: (picture: Double?, sound: Double?) {
+        guard let picture = pictureEdge.minimum, let sound = soundEdge.minimum else {
+            return (pictureEdge.minimum, soundEdge.minimum)
+        }
+        let most = min(picture, sound) + Self.largestSkew
+        return (min(picture, most), min(sound, most))
     }
 
     /// Takes in that a packet with unified time `timestamp` came at `arrival`, both in milliseconds.
     mutating func observe(_ kind: TimestampUnifier.Kind, timestamp: Int64, arrival: Double) {
-        if firstArrival == nil { firstArrival = arrival }
-        let delay = arrival - Double(timestamp)
-        switch kind {
-        case .picture: pictureEdge.observe(delay: delay, arrival: arrival)
-        case .sound: soundEdge.observe(delay: delay, arrival: arrival)
-        }
-        forgetHopelessEdge(kind)
+        if waiting.count == Self.mostWaiting, let oldest = waiting.popFirst() { take(oldest) }
+        waiting.append(Arrival(kind: kind, timestamp: timestamp, arrival: arrival))
     }
 
     /// Moves the offset on to program time `now`; called once per quantum by the program's thread.
     mutating func advance(to now: Double) {
+        while let next = waiting.first, next.arrival <= now - Self.patience {
+            _ = waiting.popFirst()
+            take(next)
+        }
         defer { lastAdvance = now }
         guard let firstArrival, let wanted else { return }
         guard let present = offset else {
             guard now - firstArrival >= Self.settling else { return }
             offset = wanted
+            firstOffset = wanted
             anchoredAt = now
             return
         }
@@ -94,13 +132,29 @@ struct HostTimeline: Sendable {
         smoothedError += (error - smoothedError) * min(elapsed / Self.smoothing, 1)
         let hurried = abs(smoothedError) > Self.hurryBeyond
         let outside = max(abs(smoothedError) - Self.deadBand, 0) / 1000 * (smoothedError < 0 ? -1 : 1)
-        if !hurried {
+        if let known = measured.partsPerMillion {
+            drift = -known / 1e6
+        } else if !hurried {
             drift += Self.integral * smoothedError / 1000 * elapsed
-            drift = min(max(drift, -Self.largestDrift), Self.largestDrift)
         }
+        drift = min(max(drift, -Self.largestDrift), Self.largestDrift)
         let limit = hurried ? Self.hurriedRate : Self.steadyRate
         rate = min(max(Self.proportional * outside + drift, -limit), limit)
         offset = present + rate * elapsed * 1000
+    }
+
+    private mutating func take(_ packet: Arrival) {
+        if firstArrival == nil { firstArrival = packet.arrival }
+        let delay = packet.arrival - Double(packet.timestamp)
+        let lead = packet.kind == .sound ? ProgramTime.fractionalMilliseconds(ofSample: ProgramTime.soundLead) : 0
+        if let offset, delay > offset - lead { late += 1 }
+        switch packet.kind {
+        case .picture: pictureEdge.observe(delay: delay, arrival: packet.arrival, largestSpread: target)
+        case .sound: soundEdge.observe(delay: delay, arrival: packet.arrival, largestSpread: target)
+        }
+        forgetHopelessEdge(packet.kind)
+        // One kind only: the two may come with different delays, and which of them is there may change.
+        if let delay = soundEdge.minimum ?? pictureEdge.minimum { measured.note(delay, at: packet.arrival) }
     }
 
     /// When everything of late has come after its turn, the window's old minimum is of no use any more.

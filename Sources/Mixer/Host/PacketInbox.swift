@@ -12,6 +12,8 @@ struct PacketInbox: Sendable {
     /// Milliseconds of media kept while there is no key picture to go on from.
     static let longestSpan: Int64 = 12_000
     static let largestSize = 32 << 20
+    /// A picture so many milliseconds past its turn is decoded only for the sake of later ones.
+    static let hopeless = 500.0
 
     private var pictures = Fifo<MediaPacket>()
     private var sounds = Fifo<MediaPacket>()
@@ -40,6 +42,27 @@ struct PacketInbox: Sendable {
         guard let packet = sounds.popFirst() else { return nil }
         size -= packet.body.readableBytes
         return packet
+    }
+
+    /// Leaves out groups of pictures that nobody can see any more: those before the last key picture whose turn, at
+    /// `hostTime` (milliseconds), has come too.
+    mutating func catchUp(to hostTime: Double) {
+        while keysQueued > 0, let front = pictures.first, hostTime - Double(front.timestamp) > Self.hopeless,
+            hasLaterGroup, let key = secondKey, Double(key) <= hostTime
+        {
+            dropGroup()
+        }
+    }
+
+    /// When the group after the first begins.
+    private var secondKey: Int64? {
+        var isFirst = true
+        for place in 0..<pictures.count {
+            guard let packet = pictures[place], !packet.isConfiguration else { continue }
+            if packet.isKeyPicture, !isFirst { return packet.timestamp }
+            isFirst = false
+        }
+        return nil
     }
 
     private mutating func appendPicture(_ packet: MediaPacket) {

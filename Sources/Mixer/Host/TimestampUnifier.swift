@@ -4,6 +4,11 @@
 /// when the host reconnects. Out: milliseconds that go on evenly, the same correction for picture and sound, so that the
 /// host's own lip-sync is never altered. A leap is a step that the time of arrival does not explain: more than two
 /// seconds ahead of it, or backwards. A stall that ends in a burst is no leap.
+///
+/// The gateway has put each connection of a host on its feed's clock already, so that a leap of the encoder's never
+/// reaches the feed, whose queues are measured in time. That clock begins anew with every connection, and with the
+/// gateway itself; and a mixer has only the packets to go by. So what one program needs, one clock from a host's joining
+/// to its leaving, is made here.
 struct TimestampUnifier: Sendable {
     enum Kind: Sendable { case picture, sound }
 

@@ -1,7 +1,7 @@
 public import Codecs
 
 /// The colours of a scene where no host's picture is.
-public struct SceneColours: Sendable, Hashable {
+public struct SceneColours: Sendable, Hashable, Codable {
     /// Between and around the tiles, and the whole slate when nobody is on air.
     public var background: YUVColour
     /// A tile whose host has no picture.

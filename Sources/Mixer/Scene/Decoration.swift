@@ -1,5 +1,5 @@
 /// What is painted over and behind the tiles of a scene.
-public struct Decoration: Sendable, Hashable {
+public struct Decoration: Sendable, Hashable, Codable {
     /// Each tile shows its host's name.
     public var showsNames: Bool
     /// Each tile shows whether its host's microphone is on.

@@ -1,7 +1,7 @@
 /// A picture over a corner of the canvas.
-public struct Logo: Sendable, Hashable {
+public struct Logo: Sendable, Hashable, Codable {
     /// Where on the canvas it lies.
-    public enum Corner: Sendable, Hashable, CaseIterable {
+    public enum Corner: String, Sendable, Hashable, CaseIterable, Codable {
         case topLeft
         case topRight
         case bottomLeft

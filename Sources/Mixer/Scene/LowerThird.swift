@@ -1,5 +1,5 @@
 /// Two lines of text over the lower part of the canvas.
-public struct LowerThird: Sendable, Hashable {
+public struct LowerThird: Sendable, Hashable, Codable {
     /// The larger line.
     public var title: String
     /// The smaller line below it.

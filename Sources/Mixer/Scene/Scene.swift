@@ -1,7 +1,7 @@
 public import Stage
 
 /// What the program shows and sounds like from the next picture on.
-public struct Scene: Sendable, Hashable {
+public struct Scene: Sendable, Hashable, Codable {
     /// The places of the picture in painting order; a later tile covers an earlier one.
     public var tiles: [Tile]
     /// The sids of the participants whose sound is in the mix.

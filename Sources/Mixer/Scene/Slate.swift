@@ -1,7 +1,7 @@
 /// What the program is while it shows nobody.
-public struct Slate: Sendable, Hashable {
+public struct Slate: Sendable, Hashable, Codable {
     /// Why nobody is shown.
-    public enum Kind: Sendable, Hashable, CaseIterable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
         case startingSoon
         case beRightBack
         case ended

@@ -1,5 +1,5 @@
 /// How the sound of a scene's audible hosts is mixed.
-public struct SoundScene: Sendable, Hashable {
+public struct SoundScene: Sendable, Hashable, Codable {
     /// Decibels by participant sid, -60 to 12; who is not named has 0.
     public var gains: [String: Double]
     /// Every host is slowly brought to the same loudness.

@@ -1,5 +1,5 @@
 /// Text that runs along the lower edge of the canvas, round and round.
-public struct Ticker: Sendable, Hashable {
+public struct Ticker: Sendable, Hashable, Codable {
     /// One line.
     public var text: String
     /// Canvas widths per second.

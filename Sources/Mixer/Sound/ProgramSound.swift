@@ -50,7 +50,8 @@ final class ProgramSound {
         for host in leaving { host.takeSound(time: time, now: now, isLevelling: scene.isLevelling) }
         let ducking = duck(hosts)
         sum.clear(ProgramTime.quantum)
-        for (id, host) in hosts {
+        // In one order in every run: added up in another, the last bits of a sum are others.
+        for (id, host) in hosts.sorted(by: { $0.key < $1.key }) {
             host.sound.add(to: sum, ducking: scene.duckUnder.contains(id) ? 0 : ducking)
         }
         for host in leaving { host.sound.add(to: sum, ducking: ducking) }

@@ -73,6 +73,21 @@ import Testing
         #expect(kept.last?.timestamp == 99)
     }
 
+    @Test("What is hopelessly late is left out up to the newest group whose turn has come")
+    func catchUp() {
+        var inbox = PacketInbox()
+        inbox.append(configuration)
+        for index in 0..<75 { inbox.append(picture(Int64(index) * 1000 / 30, isKey: index % 15 == 0)) }
+        // Keys at 0, 500, 1000, 1500, 2000. Late by less than half a second: everything is decoded.
+        inbox.catchUp(to: 450)
+        #expect(inbox.droppedPackets == 0)
+        inbox.catchUp(to: 1700)
+        #expect(inbox.droppedGroups == 3 && inbox.droppedPackets == 45)
+        let kept = drain(&inbox)
+        #expect(kept.first?.content == .videoConfiguration(.h264))
+        #expect(kept[1].isKeyPicture && kept[1].timestamp == 1500)
+    }
+
     @Test("Sound is bounded too, and keeps its configuration")
     func soundBound() {
         var inbox = PacketInbox()

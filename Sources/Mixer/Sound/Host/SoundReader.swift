@@ -16,8 +16,8 @@ struct SoundReader: ~Copyable {
     private static let tolerance = 0.75
     /// Once begun, stretching goes on until so little is left.
     private static let remainder = 0.1
-    /// An offset that moves faster than this is followed at once.
-    private static let slowestFollowed = 0.0003
+    /// An offset that moves faster than the first is followed at once, until it moves slower than the second.
+    private static let followedRate = (begin: 0.0003, end: 0.0002)
     /// Ratio by which an error of one second would be corrected, and the least correction.
     private static let gain = 0.3
     private static let leastCorrection = 0.0005
@@ -93,7 +93,8 @@ struct SoundReader: ~Copyable {
         let error = head - (heardAt - offset)
         self.error = error
         isStretching =
-            abs(error) > (isStretching ? Self.remainder : Self.tolerance) || abs(rate) > Self.slowestFollowed
+            abs(error) > (isStretching ? Self.remainder : Self.tolerance)
+            || abs(rate) > (isStretching ? Self.followedRate.end : Self.followedRate.begin)
         guard isStretching else { return stretcher.setRatio(1) }
         let limit = abs(error) > Self.hurryBeyond ? Self.hurriedLimit : Self.steadyLimit
         let size = max(abs(error) / 1000 * Self.gain, Self.leastCorrection)

@@ -2,7 +2,9 @@
 ///
 /// Blocks are joined by their sample count; their timestamps, whole milliseconds from the wire, only steer the mapping
 /// slowly. A block that is more than 40 ms away from where the count says it belongs leaves a gap of faded silence, or
-/// loses the part that overlaps. Filled by the decode thread, read by the program's, under their host's lock.
+/// loses the part that overlaps; one before which whole blocks are missing leaves the gap of these. How a block steers the
+/// mapping counts from its own first sample on, so that it does not matter how long before its turn it was decoded.
+/// Filled by the decode thread, read by the program's, under their host's lock.
 struct SoundTrack: ~Copyable, Sendable {
     /// Samples over which the sound is faded where it breaks off and begins: 8 ms.
     static let fade = 384
@@ -13,10 +15,17 @@ struct SoundTrack: ~Copyable, Sendable {
     static let capacity = 1 << 17
     /// So many blocks in a row that lie in the past mean that the mapping is wrong and not the blocks.
     private static let patience = 25
+    /// So many milliseconds may the timestamp after missing blocks be away from a whole number of them.
+    private static let unevenness = 2.5
 
     private var ring = SampleRing(capacity: capacity)
-    /// Host time in milliseconds of sample position 0; nil before the first block.
+    /// Host time in milliseconds of sample position 0, as the end of the track has it; nil before the first block.
     private var origin: Double?
+    /// The same as the head of the track has it.
+    private var headOrigin: Double?
+    /// From which position on another origin counts.
+    private var origins = Fifo<(position: Int64, origin: Double)>()
+    private var last: (timestamp: Double, count: Int)?
     private var isEndFaded = true
     private var discardedInRow = 0
     /// Samples lost because they overlapped or found no room.
@@ -28,7 +37,7 @@ struct SoundTrack: ~Copyable, Sendable {
 
     /// Host time in milliseconds of the next sample to be read; nil before the first block.
     var headTime: Double? {
-        origin.map { $0 + Double(ring.readIndex) / 48 }
+        headOrigin.map { $0 + Double(ring.readIndex) / 48 }
     }
 
     /// Appends a block whose first sample has host time `timestamp` (milliseconds).
@@ -42,23 +51,24 @@ struct SoundTrack: ~Copyable, Sendable {
         var skipped = 0
         if let origin {
             let difference = timestamp - (origin + Double(ring.writeIndex) / 48)
-            if difference > Self.tolerance {
+            if difference > Self.tolerance || isAfterMissing(timestamp, count: count, difference: difference) {
                 fillGap(difference)
             } else if difference < -Self.tolerance {
                 skipped = min(Int(-difference * 48), count)
                 dropped += Int64(skipped)
-                guard skipped < count else { return discard(timestamp: timestamp) }
+                guard skipped < count else { return discard(timestamp: timestamp, count: count) }
                 fadeOutEnd()
             } else if ring.count == 0 && isEndFaded {
                 // Nothing is heard at the moment, so the mapping can be put right at once.
-                self.origin = origin + difference
+                place(origin + difference)
             } else {
-                self.origin = origin + difference * 0.02
+                steer(to: origin + difference * 0.02)
             }
         } else {
-            origin = timestamp - Double(ring.writeIndex) / 48
+            place(timestamp - Double(ring.writeIndex) / 48)
         }
         discardedInRow = 0
+        last = (timestamp, count)
         store(left + skipped, right + skipped, count: count - skipped)
     }
 
@@ -67,6 +77,7 @@ struct SoundTrack: ~Copyable, Sendable {
             // The reader is not taking anything; the oldest goes.
             dropped += Int64(count - ring.room)
             ring.skip(count - ring.room, blending: Self.fade)
+            settleHead()
         }
         let start = ring.writeIndex
         ring.append(left, right, count: count)
@@ -81,16 +92,52 @@ struct SoundTrack: ~Copyable, Sendable {
         let filled = min(gap, Self.longestGap)
         let silence = Int(filled * 48)
         ring.skip(max(silence - ring.room, 0))
+        settleHead()
         ring.appendSilence(silence)
-        if let origin { self.origin = origin + gap - Double(silence) / 48 }
+        guard let origin else { return }
+        let moved = origin + gap - Double(silence) / 48
+        if filled < gap { place(moved) } else { steer(to: moved) }
     }
 
-    private mutating func discard(timestamp: Double) {
+    /// Whether the step from the block before is that of a whole number of blocks more, which were lost.
+    ///
+    /// A step back to where the count is makes up for timestamps that are merely uneven: then nothing is missing.
+    private func isAfterMissing(_ timestamp: Double, count: Int, difference: Double) -> Bool {
+        guard let last else { return false }
+        let length = Double(count) / 48
+        let missing = timestamp - last.timestamp - Double(last.count) / 48
+        let blocks = (missing / length).rounded()
+        return blocks >= 1 && abs(missing - blocks * length) < Self.unevenness && difference > length / 2
+    }
+
+    /// Gives all of the track another origin.
+    private mutating func place(_ origin: Double) {
+        self.origin = origin
+        headOrigin = origin
+        origins.removeAll()
+    }
+
+    /// Gives what is appended from now on another origin.
+    private mutating func steer(to origin: Double) {
+        self.origin = origin
+        origins.append((ring.writeIndex, origin))
+        settleHead()
+    }
+
+    private mutating func settleHead() {
+        while let next = origins.first, next.position <= ring.readIndex {
+            headOrigin = next.origin
+            _ = origins.popFirst()
+        }
+    }
+
+    private mutating func discard(timestamp: Double, count: Int) {
+        last = (timestamp, count)
         discardedInRow += 1
         guard discardedInRow > Self.patience else { return }
         discardedInRow = 0
         fadeOutEnd()
-        origin = timestamp - Double(ring.writeIndex) / 48
+        place(timestamp - Double(ring.writeIndex) / 48)
     }
 
     /// Fades the end of what is held to nothing, unless that is done already; what comes next will fade in.
@@ -104,17 +151,21 @@ struct SoundTrack: ~Copyable, Sendable {
 
     /// Takes up to `count` samples from the front; returns how many.
     mutating func read(_ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, count: Int) -> Int {
-        ring.read(left, right, count: count)
+        let count = ring.read(left, right, count: count)
+        settleHead()
+        return count
     }
 
     /// Drops `count` samples that nobody hears the absence of.
     mutating func skipUnheard(_ count: Int) {
         ring.skip(count)
+        settleHead()
     }
 
     /// Drops `count` samples while the sound is heard.
     mutating func skipBlending(_ count: Int) {
         ring.skip(count, blending: Self.fade)
+        settleHead()
     }
 
     /// Makes the next samples rise from nothing.

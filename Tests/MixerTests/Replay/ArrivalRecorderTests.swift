@@ -1,0 +1,145 @@
+import Foundation
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@testable import Mixer
+
+@Suite("A recording of arrivals") struct ArrivalRecorderTests {
+    private let path = NSTemporaryDirectory() + "arrivals-\(UUID().uuidString)"
+
+    private func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    private func sound(_ timestamp: Int64, size: Int = 100) -> MediaPacket {
+        .aacFrame(timestamp: timestamp, capacity: size) {
+            $0.writeRepeatingByte(UInt8(truncatingIfNeeded: timestamp), count: size)
+        }
+    }
+
+    private func entries() throws -> [ArrivalReader.Entry] {
+        var reader = try ArrivalReader(path: path)
+        var entries: [ArrivalReader.Entry] = []
+        while let entry = try reader.next() { entries.append(entry) }
+        return entries
+    }
+
+    @Test("What is written is what is read: inputs, packets with their times, changes")
+    func roundTrip() throws {
+        defer { remove() }
+        let recorder = try ArrivalRecorder(path: path)
+        let configuration = ProgramConfiguration(width: 320, height: 180, frameRate: FrameRate(30000, per: 1001))
+        recorder.begin(configuration, firstSample: 1 << 40)
+        let (first, second) = (recorder.addHost("a", jitterTarget: 60), recorder.addHost("b", jitterTarget: 300))
+        let picture = MediaPacket(
+            content: .picture(.h264, isKey: true, isDisposable: false),
+            timestamp: 1 << 33,
+            compositionOffset: -40,
+            body: ByteBuffer(bytes: [1, 2, 3, 4, 5, 6, 7]),
+            headerLength: 5
+        )
+        recorder.record(picture, from: first, arrival: 5_000_000)
+        recorder.record(sound(-70), from: second, arrival: 4_999_000)
+        recorder.record(.add(first), step: 0)
+        recorder.record(.scene(Timetable.scene(["a", "b"])), step: 7)
+        recorder.record(.jitterTarget("a", 90), step: 300)
+        recorder.close()
+        #expect(recorder.end == .closed)
+        #expect(try ArrivalReader(path: path).head == ArrivalHead(configuration: configuration, firstSample: 1 << 40))
+        let entries = try entries()
+        #expect(entries.count == 8)
+        guard case .input("a", 60) = entries[0], case .input("b", 300) = entries[1],
+            case .packet(0, 5_000_000, let one) = entries[2], case .packet(1, 4_999_000, let two) = entries[3],
+            case .change(0, .add(0)) = entries[4], case .change(7, .scene(let scene)) = entries[5],
+            case .change(300, .jitterTarget("a", 90)) = entries[6], case .end = entries[7]
+        else {
+            Issue.record("\(entries)")
+            return
+        }
+        #expect(one.content == picture.content && one.timestamp == 1 << 33 && one.compositionOffset == -40)
+        #expect(one.body == picture.body && one.payload == ByteBuffer(bytes: [6, 7]))
+        #expect(two.timestamp == -70 && two.body == sound(-70).body && two.content == .sound(.aac))
+        #expect(scene == Timetable.scene(["a", "b"]))
+    }
+
+    @Test("A file that was cut off holds all that is whole in it")
+    func cutOff() throws {
+        defer { remove() }
+        let recorder = try ArrivalRecorder(path: path)
+        recorder.begin(ProgramConfiguration(), firstSample: 0)
+        let input = recorder.addHost("a", jitterTarget: 300)
+        for time in 0..<100 { recorder.record(sound(Int64(time)), from: input, arrival: Int64(time)) }
+        recorder.close()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        try whole.dropLast(50).write(to: URL(fileURLWithPath: path))
+        #expect(try entries().count == 100)
+        let replay = try ArrivalReplay(path: path)
+        #expect(replay.packets == 99)
+    }
+
+    @Test("A file has a largest size, and ends whole")
+    func full() throws {
+        defer { remove() }
+        let recorder = try ArrivalRecorder(path: path, largestSize: 50_000)
+        recorder.begin(ProgramConfiguration(), firstSample: 0)
+        let input = recorder.addHost("a", jitterTarget: 300)
+        for time in 0..<1000 { recorder.record(sound(Int64(time)), from: input, arrival: Int64(time)) }
+        recorder.close()
+        #expect(recorder.end == .full)
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+        #expect((49_000...50_010).contains(size ?? 0))
+        let entries = try entries()
+        guard case .end = entries.last else {
+            Issue.record("no end")
+            return
+        }
+        #expect(entries.count > 400)
+    }
+
+    @Test("A disk that is full ends the recording, and only that")
+    func diskFull() throws {
+        let recorder = try ArrivalRecorder(path: "/dev/full")
+        recorder.begin(ProgramConfiguration(), firstSample: 0)
+        let input = recorder.addHost("a", jitterTarget: 300)
+        for time in 0..<1000 { recorder.record(sound(Int64(time)), from: input, arrival: Int64(time)) }
+        recorder.close()
+        #expect(recorder.end == .failed(ENOSPC))
+        recorder.record(sound(0), from: input, arrival: 0)
+    }
+
+    @Test("What is no recording, or of another version, is refused")
+    func refused() throws {
+        defer { remove() }
+        #expect(throws: ArrivalError.self) { _ = try ArrivalReplay(path: path) }
+        try Data("not of ours".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: ArrivalError.self) { _ = try ArrivalReplay(path: path) }
+        try Data("FLAR\u{9}".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: ArrivalError.self) { _ = try ArrivalReplay(path: path) }
+        #expect(throws: ArrivalError.self) { _ = try ArrivalRecorder(path: "/nowhere/at/all") }
+    }
+
+    @Test("Rubbish in place of a recording is an error or an end, and never more")
+    func rubbish() throws {
+        defer { remove() }
+        let recorder = try ArrivalRecorder(path: path)
+        recorder.begin(ProgramConfiguration(), firstSample: 0)
+        let input = recorder.addHost("a", jitterTarget: 300)
+        recorder.record(.add(input), step: 0)
+        for time in 0..<50 { recorder.record(sound(Int64(time)), from: input, arrival: Int64(time)) }
+        recorder.close()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        var generator = SplitMix(seed: 9)
+        for _ in 0..<200 {
+            var damaged = whole
+            for _ in 0..<4 {
+                damaged[Int.random(in: 0..<damaged.count, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            try damaged.write(to: URL(fileURLWithPath: path))
+            do {
+                #expect(try ArrivalReplay(path: path).packets <= 50)
+            } catch {
+                #expect(!error.description.isEmpty)
+            }
+        }
+    }
+}
