@@ -22,6 +22,11 @@ extension ControlRoutes {
                 throw StageError.assetTooLarge(largest)
             }
             let asset = try await assets.store(call.request.body, as: call.path("asset"), room: room.sid)
+            guard try directory.summary(of: room.sid).status == .inProgress else {
+                // It ended during the upload, and its folder was made anew.
+                assets.roomEnded(room.sid)
+                throw StageError.roomNotFound
+            }
             directory.assetStored(room: room.sid, asset)
             return try Reply.json(AssetResource(asset))
         }
