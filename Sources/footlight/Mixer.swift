@@ -23,7 +23,17 @@ struct Mixer: AsyncParsableCommand {
     @Option(help: "The run of the program; a later one replaces an earlier one.")
     var epoch: UInt64
 
+    @Option(help: ArgumentHelp("Takes down all that arrives in this file.", visibility: .hidden))
+    var recordArrivals: String?
+
     func run() async throws {
-        try await RoomMixer(room: room, host: host, rtmpPort: rtmpPort, httpPort: httpPort, epoch: epoch).run()
+        try await RoomMixer(
+            room: room,
+            host: host,
+            rtmpPort: rtmpPort,
+            httpPort: httpPort,
+            epoch: epoch,
+            recording: recordArrivals
+        ).run()
     }
 }

@@ -17,7 +17,7 @@ struct GatewayMetrics: Sendable {
 
     /// The whole page.
     func text() -> String {
-        let media = rooms + ingest + fanOut + pushes + [mixerRestarts] + recordings.figures.families
+        let media = rooms + ingest + hostTimes + fanOut + pushes + [mixerRestarts] + recordings.figures.families
         return PrometheusText.render([build] + viewership.metrics() + media)
     }
 

@@ -32,6 +32,7 @@ final class MixedShow {
     /// Starts the program; it runs whether or not there is anybody to show.
     init(
         _ configuration: ProgramConfiguration,
+        recorder: ArrivalRecorder? = nil,
         push: RTMPPush,
         renditions open: RenditionPushes.Open,
         reporter: Reporter,
@@ -40,11 +41,15 @@ final class MixedShow {
         self.push = push
         self.feeds = feeds
         renditions = try RenditionPushes(of: configuration, open: open)
-        let mixer = try ProgramMixer(configuration: configuration) { [push] packet in push.receive(packet) }
+        let mixer = try ProgramMixer(configuration: configuration, recorder: recorder) { [push] packet in
+            push.receive(packet)
+        }
         let latest = Latest()
         self.mixer = mixer
         room = latest
-        self.reporter = reporter { latest.room.withLock { $0 }.report(mixer.signals) }
+        self.reporter = reporter {
+            latest.room.withLock { $0 }.report(mixer.signals).telling(mixer.statistics.hosts)
+        }
         self.reporter.bringSnapshots(of: mixer)
         push.receive(
             StreamMetadata.packet(

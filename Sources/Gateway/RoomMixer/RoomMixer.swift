@@ -21,15 +21,26 @@ public struct RoomMixer: Sendable {
     private let httpPort: Int
     private let epoch: UInt64
     private let token: String
+    private let recording: String?
     private let logger: Logger
 
     /// The environment variable that carries the token, which must not show in the process list.
     static let tokenVariable = "FOOTLIGHT_MIXER_TOKEN"
+    /// Names a folder in which every mixer takes down what arrives at it; for finding faults.
+    private static let recordingVariable = "FOOTLIGHT_MIXER_RECORD_ARRIVALS"
 
     /// Prepares the mixer of `room`; the token comes from the environment.
     ///
+    /// - Parameter recording: The file in which to take down what arrives; nil leaves it to the environment.
     /// - Throws: `ConfigurationError` when there is no token.
-    public init(room: String, host: String, rtmpPort: Int, httpPort: Int, epoch: UInt64) throws {
+    public init(
+        room: String,
+        host: String,
+        rtmpPort: Int,
+        httpPort: Int,
+        epoch: UInt64,
+        recording: String? = nil
+    ) throws {
         guard let token = ProcessInfo.processInfo.environment[Self.tokenVariable] else {
             throw ConfigurationError(
                 key: Self.tokenVariable,
@@ -42,6 +53,8 @@ public struct RoomMixer: Sendable {
         self.httpPort = httpPort
         self.epoch = epoch
         self.token = token
+        let folder = ProcessInfo.processInfo.environment[Self.recordingVariable]
+        self.recording = recording ?? folder.map { "\($0)/\(room)-\(epoch).arrivals" }
         var logger = Logger(label: "footlight.mixer")
         logger[metadataKey: "room"] = "\(room)"
         logger[metadataKey: "epoch"] = "\(epoch)"
@@ -54,6 +67,8 @@ public struct RoomMixer: Sendable {
         EgressLibraries.initialise()
         CodecLibraries.quiet()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let recorder = makeRecorder()
+        defer { recorder?.close() }
         var followed = FollowedRoom()
         var show: MixedShow?
         var failures = 0
@@ -68,6 +83,7 @@ public struct RoomMixer: Sendable {
                         try show
                         ?? MixedShow(
                             followed.configuration,
+                            recorder: recorder,
                             push: push("program", to: room),
                             renditions: { try push($0, to: "\(room)_\($0)") },
                             reporter: reporter(group),
@@ -88,6 +104,17 @@ public struct RoomMixer: Sendable {
         }
         show?.stop()
         try await group.shutdownGracefully()
+    }
+
+    /// A recording that cannot be made keeps no show from going on.
+    private func makeRecorder() -> ArrivalRecorder? {
+        guard let recording else { return nil }
+        do {
+            return try ArrivalRecorder(path: recording)
+        } catch {
+            logger.warning("arrivals are not recorded", metadata: ["error": "\(error)"])
+            return nil
+        }
     }
 
     private var events: RoomEvents.Source {

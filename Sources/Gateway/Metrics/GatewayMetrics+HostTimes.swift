@@ -1,0 +1,46 @@
+import Stage
+import Viewership
+
+extension GatewayMetrics {
+    /// How the media of every host on air keeps time, as their mixers report it; a host that leaves leaves here too.
+    var hostTimes: [MetricFamily] {
+        let hosts = stage.rooms(.inProgress).flatMap { room in
+            room.hosts.compactMap { host in host.sync.map { (room: room.name, identity: host.identity, sync: $0) } }
+        }
+        func family(
+            _ name: String,
+            _ kind: MetricFamily.Kind,
+            _ help: String,
+            _ value: (HostSync) -> Double
+        ) -> MetricFamily {
+            MetricFamily(
+                name: "footlight_host_" + name,
+                kind: kind,
+                help: help,
+                samples: hosts.map { host in
+                    let labels = [
+                        MetricFamily.Label(name: "room", value: host.room),
+                        MetricFamily.Label(name: "host", value: host.identity),
+                    ]
+                    return .init(labels: labels, value: value(host.sync))
+                }
+            )
+        }
+        return [
+            family("offset_ms", .gauge, "By how much the host's clock has been moved against the program's.") {
+                $0.offset
+            },
+            family("drift_ppm", .gauge, "By how much the host's clock is fast.") { $0.drift },
+            family("buffer_ms", .gauge, "How long before its turn the host's newest packet came.") { $0.buffer },
+            family("late_total", .counter, "Pictures and frames of sound that came after their turn.") {
+                Double($0.late)
+            },
+            family("duplicated_total", .counter, "Program pictures that showed the host's last picture again.") {
+                Double($0.duplicated)
+            },
+            family("dropped_total", .counter, "Pictures and frames of sound of the host that were left out.") {
+                Double($0.dropped)
+            },
+        ]
+    }
+}

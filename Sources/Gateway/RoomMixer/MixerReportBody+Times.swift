@@ -1,0 +1,33 @@
+import GatewayModel
+import Mixer
+import Stage
+
+extension MixerReportBody {
+    /// The same, and how each host's media keeps time: that of the camera and microphone, or else of the screen.
+    func telling(_ hosts: [MixerStatistics.Host]) -> MixerReportBody {
+        let inputs = Dictionary(hosts.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        var report = self
+        for index in report.participants.indices {
+            let sid = report.participants[index].sid
+            let screen = FollowedRoom.Input(participantSID: sid, source: .screen).id
+            let host = [sid, screen].lazy.compactMap { inputs[$0] }.first { $0.offset != nil }
+            report.participants[index].sync = host.map { SyncResource($0) }
+        }
+        return report
+    }
+}
+
+extension SyncResource {
+    /// Rounded to what the measurement is worth.
+    fileprivate init(_ host: MixerStatistics.Host) {
+        func tenths(_ value: Double) -> Double { value.isFinite ? (value * 10).rounded() / 10 : 0 }
+        self.init(
+            offsetMS: tenths(host.offsetChange),
+            driftPPM: tenths(host.driftPartsPerMillion),
+            bufferMS: tenths(host.buffer),
+            late: Int(host.late),
+            duplicated: Int(host.picturesRepeated),
+            dropped: Int(host.packetsDropped + host.picturesDropped)
+        )
+    }
+}
