@@ -63,7 +63,7 @@ struct DecorationRoutesTests {
             let long = String(repeating: "x", count: 501)
             for (body, code, words) in [
                 (#"{"transition_ms":2001}"#, 3073, "transition_ms must be between 0 and 2000"),
-                (#"{"transition_ms":1.5}"#, 53004, "transition_ms must be a whole number"),
+                (#"{"transition_ms":"1"}"#, 53004, "transition_ms must be a whole number"),
                 (#"{"background":{}}"#, 3073, "background must"),
                 (##"{"background":{"colour":"#123456","image":"asset:a"}}"##, 3073, "background must"),
                 (##"{"background":{"colour":"#12345"}}"##, 3073, "background.colour must"),
