@@ -81,7 +81,7 @@ struct GatewayMetrics: Sendable {
                 name: name,
                 kind: .counter,
                 help: help,
-                samples: activity.map { .init(room: $0.name, value: value($0)) }
+                samples: activity.map { .init(feed: $0.name, value: value($0)) }
             )
         }
         return [
@@ -143,6 +143,16 @@ struct GatewayMetrics: Sendable {
 }
 
 extension MetricFamily.Sample {
+    /// A value of a room's program, or of one of its renditions.
+    fileprivate init(feed name: String, value: Double) {
+        guard let feed = RenditionFeedName(name) else {
+            self.init(room: name, value: value)
+            return
+        }
+        let labels = [("room", feed.room), ("rendition", feed.rendition)]
+        self.init(labels: labels.map { .init(name: $0.0, value: $0.1) }, value: value)
+    }
+
     fileprivate init(room: String, value: Double) {
         self.init(labels: [.init(name: "room", value: room)], value: value)
     }
