@@ -20,7 +20,9 @@ final class FaultStage: Sendable {
         self.room = room
         folder = try TemporaryFolder("faults")
         gateway = try await GatewayProcess()
-        try await expect(201, "POST", "/v1/rooms", ["unique_name": .string(room)])
+        // Tones are measured: each is to be as loud as it was sent.
+        let body: JSONValue = ["unique_name": .string(room), "sound": ["levelling": false]]
+        try await expect(201, "POST", "/v1/rooms", body)
     }
 
     /// Sends a request and insists on its status.
