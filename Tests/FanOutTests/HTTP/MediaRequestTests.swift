@@ -8,6 +8,7 @@ struct MediaRequestTests {
         #expect(MediaRequest(path: "/live/stage-1.flv") == .flv(room: "stage-1"))
         #expect(MediaRequest(path: "/live/r/index.m3u8") == .multivariantPlaylist(room: "r"))
         #expect(MediaRequest(path: "/live/r/media.m3u8") == .mediaPlaylist(room: "r"))
+        #expect(MediaRequest(path: "/live/r/720p.m3u8") == .mediaPlaylist(room: "r", rendition: "720p"))
         #expect(MediaRequest(path: "/live/r/1x9/s12.m4s") == .file(room: "r", run: "1x9", name: "s12.m4s"))
         #expect(MediaRequest(path: "/live/" + String(repeating: "a", count: 64) + ".flv") != nil)
     }
@@ -15,7 +16,7 @@ struct MediaRequestTests {
     @Test(
         "Anything else is not ours",
         arguments: [
-            "", "/", "/live", "/live/", "/live/.flv", "/live/r", "/live/r/", "/live/r/other.m3u8", "/v1/rooms",
+            "", "/", "/live", "/live/", "/live/.flv", "/live/r", "/live/r/", "/live/r/.m3u8", "/v1/rooms",
             "/live/../etc.flv", "/live/a b.flv", "/live/a.b.flv", "/live/r.host.PA1.flv", "/live//index.m3u8",
             "/live/%72/index.m3u8", "/live/r/x/y/z", "/lives/r.flv", "live/r.flv", "/live/é.flv",
             "/live/" + String(repeating: "a", count: 65) + ".flv",
