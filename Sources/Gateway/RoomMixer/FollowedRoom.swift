@@ -16,30 +16,37 @@ struct FollowedRoom: Equatable {
     private(set) var program: ProgramResource?
     private(set) var hosts: [ParticipantResource] = []
     private(set) var tiles: [TileResource] = []
-    private var theme: String?
+    private(set) var settings: LayoutSettingsResource?
+    private(set) var sound = RoomSoundResource()
     private(set) var isEnded = false
+    /// Seconds for which the program goes on after the room's end.
+    private(set) var linger = 0
+    /// Somebody was seen or heard before.
+    private(set) var wasOnAir = false
+    /// What the room's events told of what was uploaded: versions by name.
+    private var assetVersions: [String: String] = [:]
     /// The hosts prepare; the audience sees and hears nothing of it.
     private(set) var isBackstage = false
     /// Hosts whose camera went with its connection, not by anybody's wish.
-    private var lostCameras: Set<String> = []
+    private(set) var lostCameras: Set<String> = []
 
     /// Takes one event over.
     mutating func apply(_ event: EventResource) {
+        if let room = event.room { take(room) }
         switch StageEvent.Name(rawValue: event.type) {
         case .roomSnapshot:
             program = event.room?.program
             hosts = (event.participants ?? []).filter(\.isHost)
             tiles = event.layout?.tiles ?? event.tiles ?? []
-            theme = event.layout?.theme
-            isBackstage = event.room?.backstage ?? false
+            settings = event.layout?.settings
             lostCameras = []
-        case .roomUpdated:
-            isBackstage = event.room?.backstage ?? isBackstage
         case .roomEnded:
             isEnded = true
         case .layoutChanged:
             tiles = event.layout?.tiles ?? event.tiles ?? tiles
-            theme = event.layout?.theme ?? theme
+            settings = event.layout?.settings ?? settings
+        case .assetStored:
+            if let asset = event.asset { assetVersions[asset.name] = asset.version }
         case .participantLeft:
             hosts.removeAll { $0.sid == event.participant?.sid }
         default:
@@ -47,6 +54,13 @@ struct FollowedRoom: Equatable {
             take(participant)
             noteLoss(event, of: participant)
         }
+    }
+
+    private mutating func take(_ room: RoomResource) {
+        isBackstage = room.backstage
+        wasOnAir = room.wasOnAir
+        sound = room.sound
+        linger = room.linger
     }
 
     private mutating func take(_ participant: ParticipantResource) {
@@ -72,6 +86,22 @@ struct FollowedRoom: Equatable {
         }
     }
 
+    /// What its scenes may name, so that it is here before it is seen or heard.
+    var assets: Set<WantedAsset> {
+        var ids = hosts.compactMap(\.avatar) + tiles.compactMap(\.avatar)
+        ids += [settings?.background?.image, settings?.logo?.image].compactMap(\.self)
+        let slates = settings?.slates
+        for slate in [slates?.startingSoon, slates?.beRightBack, slates?.ended] {
+            ids += [slate?.image, slate?.music].compactMap(\.self)
+        }
+        return Set(
+            ids.map { id in
+                let name = id.hasPrefix("asset:") ? String(id.dropFirst("asset:".count)) : id
+                return WantedAsset(id: id, version: assetVersions[name])
+            }
+        )
+    }
+
     /// The feeds the mixer reads: of a screen as soon as it is published, for only then can it be found decodable.
     var inputs: Set<Input> {
         var inputs = Set(hosts.map { Input(participantSID: $0.sid, source: .camera) })
@@ -79,32 +109,6 @@ struct FollowedRoom: Equatable {
             inputs.insert(Input(participantSID: host.sid, source: .screen))
         }
         return inputs
-    }
-
-    /// What the program shows and sounds like.
-    ///
-    /// Who is heard, and what a tile shows, follows from each host's tracks by themselves: so a track that is disabled or
-    /// withdrawn is off the program with the very event that says so. A tile of a camera that is merely not there, or
-    /// not decodable yet, follows the camera's input all the same, which holds the last picture for a moment and then
-    /// empties by itself: a short loss is a still picture and no blink.
-    var scene: Scene {
-        let colours = theme == LayoutSettings.Theme.light.rawValue ? SceneColours.light : .dark
-        guard !isBackstage else { return Scene(colours: colours) }
-        let hosts = Dictionary(hosts.map { ($0.sid, $0) }, uniquingKeysWith: { $1 })
-        return Scene(
-            tiles: tiles.compactMap { resource in
-                hosts[resource.participantSID].flatMap { Tile(resource, source: source(of: resource, host: $0)) }
-            },
-            audible: Set(hosts.values.filter { $0.isWanted(.mic) }.map(\.sid)),
-            colours: colours
-        )
-    }
-
-    /// What a tile shows; nil when its words are not known here.
-    private func source(of tile: TileResource, host: ParticipantResource) -> Tile.Source? {
-        guard let source = Tile.Source(rawValue: tile.source) else { return nil }
-        if source == .screen, host.isWanted(.screen) { return .screen }
-        return host.isWanted(.camera) || lostCameras.contains(host.sid) ? .camera : .placeholder
     }
 
     /// The program's settings, the default for each that the gateway did not name.
@@ -163,24 +167,7 @@ extension ParticipantResource {
     }
 
     /// The track is published, and not disabled.
-    fileprivate func isWanted(_ name: TrackName) -> Bool {
+    func isWanted(_ name: TrackName) -> Bool {
         track(name)?.enabled ?? false
-    }
-}
-
-extension Tile {
-    /// Reads a tile that shows `source`; nil for one whose words this version does not know.
-    fileprivate init?(_ resource: TileResource, source: Source?) {
-        guard let source, let scaleMode = ScaleMode(rawValue: resource.scaleMode) else { return nil }
-        let publishSource: PublishSource = source == .screen ? .screen : .camera
-        self.init(
-            position: resource.position,
-            participantSID: FollowedRoom.Input(participantSID: resource.participantSID, source: publishSource).id,
-            source: source,
-            rectangle: TileRectangle(x: resource.x, y: resource.y, width: resource.width, height: resource.height),
-            scaleMode: scaleMode,
-            label: resource.label,
-            isMicOn: resource.micOn
-        )
     }
 }

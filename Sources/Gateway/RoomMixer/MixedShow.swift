@@ -2,6 +2,7 @@ import Egress
 import GatewayModel
 import Media
 import Mixer
+import NIOCore
 import RTMP
 import Stage
 import Synchronization
@@ -16,9 +17,11 @@ final class MixedShow {
     private let mixer: ProgramMixer
     private let push: RTMPPush
     private let renditions: RenditionPushes
+    private let returns: ReturnPushes
     private let feeds: Feeds
     private let room: Latest
     private let reporter: MixerReporter
+    private let assets: AssetReader
     private var readers: [FollowedRoom.Input: HostReader] = [:]
 
     /// The room as it was followed last, for the reporter on its own thread.
@@ -29,21 +32,32 @@ final class MixedShow {
     /// Makes the one who reports what is read.
     typealias Reporter = (_ read: @escaping @Sendable () -> MixerReportBody) -> MixerReporter
 
+    /// Makes the one who brings assets to where they are delivered.
+    typealias Assets = (_ deliver: @escaping @Sendable (ByteBuffer, String) -> Void) -> AssetReader
+
     /// Starts the program; it runs whether or not there is anybody to show.
     init(
         _ configuration: ProgramConfiguration,
         recorder: ArrivalRecorder? = nil,
         push: RTMPPush,
+        returns openReturn: @escaping ReturnPushes.Open,
         renditions open: RenditionPushes.Open,
         reporter: Reporter,
+        assets: Assets,
         feeds: @escaping Feeds
     ) throws {
         self.push = push
         self.feeds = feeds
         renditions = try RenditionPushes(of: configuration, open: open)
-        let mixer = try ProgramMixer(configuration: configuration, recorder: recorder) { [push] packet in
-            push.receive(packet)
-        }
+        let metadata = Self.metadata(configuration)
+        let returns = ReturnPushes(metadata: metadata, open: openReturn)
+        self.returns = returns
+        let mixer = try ProgramMixer(
+            configuration: configuration,
+            returnSink: { sid, packet in returns.receive(packet, for: sid) },
+            recorder: recorder,
+            sink: { [push] packet in push.receive(packet) }
+        )
         let latest = Latest()
         self.mixer = mixer
         room = latest
@@ -51,26 +65,34 @@ final class MixedShow {
             latest.room.withLock { $0 }.report(mixer.signals).telling(mixer.statistics.hosts)
         }
         self.reporter.bringSnapshots(of: mixer)
-        push.receive(
-            StreamMetadata.packet(
-                width: configuration.width,
-                height: configuration.height,
-                frameRate: configuration.frameRate.perSecond,
-                videoBitrate: configuration.videoBitrate,
-                audioBitrate: configuration.audioBitrate,
-                sampleRate: 48_000,
-                channels: 2,
-                encoder: "Footlight"
-            )
-        )
+        self.assets = assets { bytes, id in mixer.provide(bytes, for: id) }
+        push.receive(metadata)
         push.start()
         try renditions.start(with: mixer)
         mixer.start()
         self.reporter.start()
+        self.assets.start()
+    }
+
+    private static func metadata(_ configuration: ProgramConfiguration) -> MediaPacket {
+        StreamMetadata.packet(
+            width: configuration.width,
+            height: configuration.height,
+            frameRate: configuration.frameRate.perSecond,
+            videoBitrate: configuration.videoBitrate,
+            audioBitrate: configuration.audioBitrate,
+            sampleRate: 48_000,
+            channels: 2,
+            encoder: "Footlight"
+        )
     }
 
     /// Brings inputs and scene to what the room says now.
     func follow(_ room: FollowedRoom) {
+        returns.follow(room.returns)
+        assets.want(room.assets)
+        // First of all, so that whoever goes is still there to be shown on the way out.
+        mixer.apply(room.scene)
         let wanted = room.inputs
         for (input, reader) in readers where !wanted.contains(input) {
             reader.stop()
@@ -82,15 +104,16 @@ final class MixedShow {
             readers[input] = reader
             reader.start()
         }
-        mixer.apply(room.scene)
         self.room.room.withLock { $0 = room }
     }
 
     func stop() {
         reporter.stop()
+        assets.stop()
         for reader in readers.values { reader.stop() }
         readers.removeAll()
         mixer.stop()
+        returns.stop()
         push.stop()
         renditions.stop()
     }

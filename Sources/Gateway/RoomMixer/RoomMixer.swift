@@ -78,19 +78,21 @@ public struct RoomMixer: Sendable {
                 for try await event in stream.events {
                     failures = 0
                     followed.apply(event)
-                    if followed.isEnded { break }
                     let current =
                         try show
                         ?? MixedShow(
                             followed.configuration,
                             recorder: recorder,
                             push: push("program", to: room),
+                            returns: returns,
                             renditions: { try push($0, to: "\(room)_\($0)") },
                             reporter: reporter(group),
+                            assets: assets(group),
                             feeds: feeds(group)
                         )
                     show = current
                     current.follow(followed)
+                    if followed.isEnded { break }
                 }
             } catch RoomEvents.End.refused(let status) where status == 404 || status == 401 || status == 403 {
                 logger.notice("the room cannot be followed any more", metadata: ["status": "\(status)"])
@@ -102,6 +104,7 @@ public struct RoomMixer: Sendable {
                 try await Task.sleep(for: .milliseconds(wait))
             }
         }
+        if followed.isEnded, followed.linger > 0 { try await Task.sleep(for: .seconds(followed.linger)) }
         show?.stop()
         try await group.shutdownGracefully()
     }
@@ -129,6 +132,36 @@ public struct RoomMixer: Sendable {
         }
     }
 
+    private func assets(_ group: any EventLoopGroup) -> MixedShow.Assets {
+        let fetch = AssetFetch()
+        let source = events
+        let folder = "/v1/rooms/\(room)/assets/"
+        return { [source, logger] deliver in
+            AssetReader(
+                group: group,
+                logger: logger,
+                fetch: { asset, loop in
+                    guard let name = asset.name else { return fetch.fetch(url: asset.id, on: loop) }
+                    var file = source
+                    file.path = folder + name
+                    return fetch.fetch(uploaded: file, on: loop)
+                },
+                deliver: deliver
+            )
+        }
+    }
+
+    private var returns: ReturnPushes.Open {
+        { identity in
+            do {
+                return try push("return", to: ReturnFeedName(room: room, identity: identity).text)
+            } catch {
+                logger.warning("a return feed has no address", metadata: ["error": "\(error)"])
+                return nil
+            }
+        }
+    }
+
     private func push(_ name: String, to feed: String) throws -> RTMPPush {
         RTMPPush(
             name: name,
@@ -141,7 +174,7 @@ public struct RoomMixer: Sendable {
         ) { [logger] status in
             logger.info(
                 "program push",
-                metadata: ["state": "\(status.state)", "error": "\(status.lastError ?? "none")"]
+                metadata: ["feed": "\(feed)", "state": "\(status.state)", "error": "\(status.lastError ?? "none")"]
             )
         }
     }

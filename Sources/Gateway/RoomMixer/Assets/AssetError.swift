@@ -1,0 +1,26 @@
+/// Why an asset did not come.
+struct AssetError: Error, Equatable {
+    enum Code: Equatable {
+        /// Not a URL that is fetched.
+        case badAddress
+        /// It leads to an address that is not public.
+        case forbiddenAddress
+        /// The other side said no.
+        case refused
+        /// Larger than what is taken.
+        case tooLarge
+        /// No answer in time, or the connection broke.
+        case unreachable
+    }
+
+    let code: Code
+    let reason: String
+
+    init(_ code: Code, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    /// Another try soon would end the same way.
+    var isFinal: Bool { code != .unreachable }
+}
