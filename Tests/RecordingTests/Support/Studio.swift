@@ -8,12 +8,11 @@ import Synchronization
 @testable import Recording
 
 /// A recording control on a folder of its own, and a program that a test plays into it.
-final class Studio: ProgramFeeding {
+final class Studio: Sendable {
     static let room = "show"
     static let roomSID = "RM" + String(repeating: "a", count: 32)
 
     struct State {
-        var sinks: [any PacketSink] = []
         var statuses: [RecordingStatus] = []
         var rotations = 0
         var failures: [StageError] = []
@@ -21,6 +20,7 @@ final class Studio: ProgramFeeding {
     }
 
     let folder: TemporaryFolder
+    private let feeds = StudioFeeds()
     private let state = Mutex(State())
 
     /// - Parameter configure: Changes the configuration of a recording below the folder.
@@ -28,7 +28,7 @@ final class Studio: ProgramFeeding {
         self.folder = try folder ?? TemporaryFolder("recording")
         var configuration = RecordingConfiguration(folder: self.folder.path + "/recordings", reservedBytes: 0)
         configure(&configuration)
-        let control = RecordingControl(configuration, feeds: self, logger: Logger(label: "test")) {
+        let control = RecordingControl(configuration, feeds: feeds, logger: Logger(label: "test")) {
             [weak self] _, status in
             self?.state.withLock { $0.statuses.append(status) }
         } onRotation: { [weak self] _, _ in
@@ -46,17 +46,9 @@ final class Studio: ProgramFeeding {
         }
     }
 
-    func attach(_ sink: any PacketSink, room: String) {
-        state.withLock { $0.sinks.append(sink) }
-    }
-
-    func detach(_ sink: any PacketSink, room: String) {
-        state.withLock { $0.sinks.removeAll { $0 === sink } }
-    }
-
     /// Sends packets to whoever records.
     func play(_ packets: [MediaPacket], delayedBy milliseconds: Int64 = 0) {
-        let sinks = state.withLock { $0.sinks }
+        let sinks = feeds.sinks
         for var packet in packets {
             packet.timestamp += milliseconds
             for sink in sinks { sink.receive(packet) }
@@ -64,7 +56,7 @@ final class Studio: ProgramFeeding {
     }
 
     func changePublisher() {
-        for sink in state.withLock({ $0.sinks }) { sink.publisherChanged() }
+        for sink in feeds.sinks { sink.publisherChanged() }
     }
 
     func begin() throws {
@@ -96,5 +88,5 @@ final class Studio: ProgramFeeding {
     var states: [RecordingState] { state.withLock { $0.statuses.map(\.state) } }
     var rotations: Int { state.withLock { $0.rotations } }
     var failures: [StageError] { state.withLock { $0.failures } }
-    var listeners: Int { state.withLock { $0.sinks.count } }
+    var listeners: Int { feeds.sinks.count }
 }
