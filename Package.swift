@@ -168,7 +168,7 @@ let package = Package(
         .target(name: "FootlightClient", dependencies: ["Stage", "GatewayModel"], swiftSettings: strict),
         .target(
             name: "FootlightTesting",
-            dependencies: ["Media", "Stage"] + nioProducts("NIOCore"),
+            dependencies: ["Media", "Stage", "FootlightClient"] + nioProducts("NIOCore"),
             swiftSettings: strict
         ),
 

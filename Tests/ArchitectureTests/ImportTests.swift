@@ -35,7 +35,7 @@ private let table: [String: String] = [
     Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
     """,
     "FootlightClient": "Stage GatewayModel Foundation FoundationNetworking Observation Synchronization",
-    "FootlightTesting": "Media Stage NIOCore FoundationNetworking \(foundation)",
+    "FootlightTesting": "Media Stage FootlightClient NIOCore FoundationNetworking Observation \(foundation)",
 ]
 
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"

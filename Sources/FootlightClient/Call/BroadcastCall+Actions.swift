@@ -102,6 +102,7 @@ extension BroadcastCall {
     }
 
     private func publishTracks() {
+        guard publishesTracks else { return }
         let wishes: [(TrackName, Bool?)] = [(.mic, callSettings.isAudioOn), (.camera, callSettings.isVideoOn)]
         let defaults = [TrackName.mic: effectiveSettings?.audioOn, .camera: effectiveSettings?.videoOn]
         let wanted = wishes.filter { $0.1 ?? defaults[$0.0].flatMap { $0 } ?? true }.map { $0.0 }

@@ -65,6 +65,8 @@ public final class BroadcastCall {
     public var connectOptions: ConnectOptionsBody?
     /// The microphone in dBFS, -127 to 0, sent along with each sign of life; nil where it is not measured.
     @ObservationIgnored public var audioLevel: Double?
+    /// Whether the call publishes the tracks its settings name; false where something else does, such as `LocalMedia`.
+    @ObservationIgnored public var publishesTracks = true
     /// Tries to bring lost media back, counting its tries from 1; nil where the publisher does so by itself.
     @ObservationIgnored public var recoverMedia: (@MainActor (Int) async throws(StageError) -> Void)?
 

@@ -3,18 +3,18 @@ import Synchronization
 /// A value that many watch, each by a stream of its own that begins with the value there is.
 ///
 /// What waits for a slow reader is bounded, and the newest wins.
-final class CurrentValue<Value: Sendable>: Sendable {
-    private struct State {
+public final class CurrentValue<Value: Sendable>: Sendable {
+    fileprivate struct State {
         var value: Value?
         var readers: [Int: AsyncStream<Value>.Continuation] = [:]
         var lastReader = 0
     }
 
-    private let state: Mutex<State>
+    fileprivate let state: Mutex<State>
     private let waiting: Int
 
     /// Takes the value to begin with, if there is one, and how many values may wait for one reader.
-    init(_ value: Value?, waiting: Int) {
+    public init(_ value: Value?, waiting: Int) {
         state = Mutex(State(value: value))
         self.waiting = waiting
     }
@@ -23,7 +23,8 @@ final class CurrentValue<Value: Sendable>: Sendable {
         for reader in state.withLock({ $0.readers }).values { reader.finish() }
     }
 
-    func send(_ value: Value) {
+    /// Hands a value to everybody.
+    public func send(_ value: Value) {
         let readers = state.withLock { state in
             state.value = value
             return state.readers
@@ -32,7 +33,7 @@ final class CurrentValue<Value: Sendable>: Sendable {
     }
 
     /// A stream of the value there is, and of all that follow.
-    func stream() -> AsyncStream<Value> {
+    public func stream() -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(waiting))
         let reader = state.withLock { state in
             state.lastReader += 1
@@ -45,5 +46,12 @@ final class CurrentValue<Value: Sendable>: Sendable {
             self?.state.withLock { _ = $0.readers.removeValue(forKey: reader) }
         }
         return stream
+    }
+}
+
+extension CurrentValue where Value: Equatable {
+    /// Hands a value to everybody, unless it is the one there is.
+    public func sendChange(_ value: Value) {
+        if state.withLock({ $0.value != value }) { send(value) }
     }
 }

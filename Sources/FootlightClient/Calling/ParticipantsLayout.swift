@@ -1,0 +1,6 @@
+/// How participants are laid out.
+public enum ParticipantsLayout: Sendable, Hashable, CaseIterable {
+    case grid
+    case spotlight
+    case fullScreen
+}

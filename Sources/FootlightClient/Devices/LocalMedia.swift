@@ -1,0 +1,296 @@
+public import Observation
+public import Stage
+
+/// The user's microphone and camera: what is captured, what is published, and what is held back for a while.
+///
+/// ## Overview
+///
+/// - **Off is unpublished.** Turning a device off takes its track off the air and ends the capture; turning it on makes
+///   a new track. The same value twice does nothing.
+/// - **Interrupted and on hold are disabled.** The track stays, and so does the place on stage. An end of an
+///   interruption brings back what the user has not turned off meanwhile.
+/// - **Without a call** only the values change, and ``BroadcastCall/callSettings`` with them: what the user touched
+///   counts at the join, what was never touched the gateway decides.
+/// - **In a call** a value changes once the gateway has agreed.
+///
+/// Whoever owns it tells of the call's beginning and end with ``entered(isHost:)`` and ``left()``; the models of this
+/// library do.
+@MainActor @Observable
+public final class LocalMedia {
+    /// Whether the microphone is on.
+    public private(set) var isMicOn = true
+    /// Whether the camera is on.
+    public private(set) var isCameraOn = true
+    /// Which camera.
+    public private(set) var cameraPosition = CallSettings.CameraPosition.front
+    /// Whether something else uses the camera at this moment.
+    public private(set) var isCameraInterrupted = false
+    /// Whether a system call holds this one.
+    public private(set) var isOnHold = false
+    /// The latest failure of a device or of its track.
+    public private(set) var problem: StageError?
+
+    /// Whether anything is to be published.
+    public var shouldPublish: Bool { isMicOn || isCameraOn }
+
+    @ObservationIgnored private let publisher: any TrackPublishing
+    @ObservationIgnored let capture: any MediaCapturing
+    @ObservationIgnored private var devices: [TrackName: DeviceState] = [:]
+    @ObservationIgnored private var capturing: Set<TrackName> = []
+    /// The work on each device, one after the other.
+    @ObservationIgnored private var work: [TrackName: Task<StageError?, Never>] = [:]
+    @ObservationIgnored private var isOnStage = false
+    @ObservationIgnored private var defaults = LocalMedia.untouched
+    /// Counts calls, so that work of one never reaches into the next.
+    @ObservationIgnored private var turn = 0
+
+    private static let untouched = CallSettings(
+        isAudioOn: true,
+        isVideoOn: true,
+        cameraPosition: .front
+    )
+
+    /// Makes the devices of one user.
+    public init(publisher: any TrackPublishing, capture: any MediaCapturing) {
+        self.publisher = publisher
+        self.capture = capture
+        readSettings()
+    }
+
+    /// Turns the microphone on or off.
+    ///
+    /// - Throws: What the capture or the gateway says; the value is what it was.
+    public func setMic(_ isOn: Bool) async throws(StageError) {
+        try await set(.mic, isOn)
+    }
+
+    /// Turns the camera on or off; a camera that cannot start stays off, and nothing is published.
+    ///
+    /// - Throws: What the capture or the gateway says.
+    public func setCamera(_ isOn: Bool) async throws(StageError) {
+        try await set(.camera, isOn)
+    }
+
+    /// Takes the other camera; the track stays the one it is, and while the camera is off only the value changes.
+    ///
+    /// - Throws: What the capture says; the value is what it was.
+    public func flipCamera() async throws(StageError) {
+        let next: CallSettings.CameraPosition = cameraPosition == .front ? .back : .front
+        if capturing.contains(.camera) { try await capture.use(next) }
+        cameraPosition = next
+        publisher.callSettings.cameraPosition = next
+    }
+
+    /// Begins to capture what is on, for a preview; what cannot begin is off.
+    public func beginCapture() async {
+        for track in [TrackName.mic, .camera] where device(track).isWanted {
+            do throws(StageError) {
+                try await begin(track)
+            } catch {
+                problem = error
+                show(track, false)
+                keep(track, false)
+            }
+        }
+    }
+
+    // MARK: Held back for a while
+
+    /// Something else uses the camera.
+    public func cameraInterruptionBegan() async {
+        await hold(.camera) { $0.isInterrupted = true }
+    }
+
+    /// The camera is free again.
+    public func cameraInterruptionEnded() async {
+        await hold(.camera) { $0.isInterrupted = false }
+    }
+
+    /// The app went out of sight: the camera is held back, the microphone goes on.
+    public func enteredBackground() async {
+        await hold(.camera) { $0.isHidden = true }
+    }
+
+    /// The app is in sight again.
+    public func enteredForeground() async {
+        await hold(.camera) { $0.isHidden = false }
+    }
+
+    /// A system call holds this one, or lets it go on.
+    public func setOnHold(_ isOnHold: Bool) async {
+        self.isOnHold = isOnHold
+        await hold(.mic) { $0.isOnHold = isOnHold }
+        await hold(.camera) { $0.isOnHold = isOnHold }
+    }
+
+    // MARK: The call
+
+    /// The call stands, or stands again; a host's devices are captured and published as they are set.
+    ///
+    /// For anybody else, such as a host who stepped down, both end; the settings remember what is to come back.
+    public func entered(isHost: Bool) async {
+        if isHost != isOnStage { turn += 1 }
+        let isNew = isHost && !isOnStage
+        isOnStage = isHost
+        for track in [TrackName.mic, .camera] {
+            if isHost {
+                await run(track, isNew ? wish(track) : device(track).isWanted)
+            } else {
+                devices[track]?.unpublished()
+                await end(track)
+                show(track, false)
+            }
+        }
+    }
+
+    /// The participant went on stage or stepped down.
+    public func follow(isHost: Bool) async {
+        if isHost != isOnStage { await entered(isHost: isHost) }
+    }
+
+    /// The call is over: captures end, and the devices are as those of a new client.
+    public func left() async {
+        turn += 1
+        isOnStage = false
+        let tracks = Array(capturing)
+        devices = [:]
+        defaults = Self.untouched
+        isCameraInterrupted = false
+        isOnHold = false
+        for track in tracks { await end(track) }
+        readSettings()
+    }
+
+    /// What the gateway has on for devices the user has not touched.
+    public func takeDefaults(_ settings: CallSettings) {
+        defaults = settings
+        readSettings()
+    }
+
+    private func readSettings() {
+        guard !isOnStage else { return }
+        isMicOn = wish(.mic)
+        isCameraOn = wish(.camera)
+        cameraPosition = publisher.callSettings.cameraPosition ?? defaults.cameraPosition ?? .front
+        for track in devices.keys { devices[track]?.isWanted = wish(track) }
+    }
+
+    private func wish(_ track: TrackName) -> Bool {
+        let settings = publisher.callSettings
+        return track == .mic
+            ? settings.isAudioOn ?? defaults.isAudioOn ?? true
+            : settings.isVideoOn ?? defaults.isVideoOn ?? true
+    }
+
+    // MARK: One device
+
+    private func set(_ track: TrackName, _ isOn: Bool) async throws(StageError) {
+        guard isOn != device(track).isWanted else { return }
+        guard isOnStage else {
+            if isOn { try await begin(track) } else { await end(track) }
+            show(track, isOn)
+            return keep(track, isOn)
+        }
+        if let error = await run(track, isOn) { throw error }
+        // By now it may be wanted otherwise.
+        keep(track, device(track).isWanted)
+    }
+
+    private func keep(_ track: TrackName, _ isOn: Bool) {
+        if track == .mic {
+            publisher.callSettings.isAudioOn = isOn
+        } else {
+            publisher.callSettings.isVideoOn = isOn
+        }
+    }
+
+    private func device(_ track: TrackName) -> DeviceState {
+        devices[track] ?? DeviceState(isWanted: track == .mic ? isMicOn : isCameraOn)
+    }
+
+    private func show(_ track: TrackName, _ isOn: Bool) {
+        devices[track, default: device(track)].isWanted = isOn
+        if track == .mic { isMicOn = isOn } else { isCameraOn = isOn }
+    }
+
+    private func hold(_ track: TrackName, _ change: (inout DeviceState) -> Void) async {
+        var device = device(track)
+        let before = device
+        change(&device)
+        devices[track] = device
+        isCameraInterrupted = self.device(.camera).isInterrupted
+        guard device != before, isOnStage else { return }
+        await run(track, device.isWanted)
+    }
+
+    /// Brings a device to where it is wanted, after whatever is being done with it already.
+    @discardableResult
+    private func run(_ track: TrackName, _ isWanted: Bool) async -> StageError? {
+        devices[track, default: device(track)].isWanted = isWanted
+        let (before, turn) = (work[track], turn)
+        let task = Task { [weak self] () -> StageError? in
+            _ = await before?.value
+            return await self?.settle(track, turn)
+        }
+        work[track] = task
+        return await task.value
+    }
+
+    private func settle(_ track: TrackName, _ turn: Int) async -> StageError? {
+        do throws(StageError) {
+            while turn == self.turn {
+                if device(track).isWanted { try await begin(track) }
+                guard turn == self.turn else { return nil }
+                guard let step = device(track).step else { break }
+                try await take(step, track)
+                guard turn == self.turn else { return nil }
+                devices[track]?.done(step)
+            }
+            guard turn == self.turn else { return nil }
+            if !device(track).isWanted { await end(track) }
+            show(track, device(track).isWanted)
+            return nil
+        } catch {
+            guard turn == self.turn else { return error }
+            problem = error
+            // What could not begin is off; what could not end is still there.
+            let isThere = devices[track]?.published != nil
+            if !isThere { await end(track) }
+            show(track, isThere)
+            return error
+        }
+    }
+
+    private func take(_ step: DeviceState.Step, _ track: TrackName) async throws(StageError) {
+        do {
+            switch step {
+            case .publish(let isEnabled): try await publisher.publish(track, isEnabled: isEnabled)
+            case .setEnabled(let isEnabled): try await publisher.setEnabled(track, isEnabled)
+            case .unpublish: try await publisher.unpublish(track)
+            }
+        } catch {
+            switch (step, error.code) {
+            // The call publishes at its beginning, too.
+            case (.publish(let isEnabled), StageError.trackNameDuplicated.code):
+                try await publisher.setEnabled(track, isEnabled)
+            case (.unpublish, StageError.trackNotFound.code): break
+            default: throw error
+            }
+        }
+    }
+
+    private func begin(_ track: TrackName) async throws(StageError) {
+        guard capturing.insert(track).inserted else { return }
+        do {
+            try await capture.start(track, camera: cameraPosition)
+        } catch {
+            capturing.remove(track)
+            throw error
+        }
+    }
+
+    private func end(_ track: TrackName) async {
+        guard capturing.remove(track) != nil else { return }
+        await capture.stop(track)
+    }
+}

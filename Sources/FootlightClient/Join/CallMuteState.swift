@@ -1,0 +1,5 @@
+/// Whether others see or hear a device.
+public enum CallMuteState: Sendable, Hashable {
+    case muted
+    case unmuted
+}
