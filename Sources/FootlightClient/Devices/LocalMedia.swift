@@ -209,8 +209,14 @@ public final class LocalMedia {
     }
 
     private func show(_ track: TrackName, _ isOn: Bool) {
-        devices[track, default: device(track)].isWanted = isOn
+        want(track, isOn)
         if track == .mic { isMicOn = isOn } else { isCameraOn = isOn }
+    }
+
+    private func want(_ track: TrackName, _ isWanted: Bool) {
+        var device = device(track)
+        device.isWanted = isWanted
+        devices[track] = device
     }
 
     private func hold(_ track: TrackName, _ change: (inout DeviceState) -> Void) async {
@@ -226,7 +232,7 @@ public final class LocalMedia {
     /// Brings a device to where it is wanted, after whatever is being done with it already.
     @discardableResult
     private func run(_ track: TrackName, _ isWanted: Bool) async -> StageError? {
-        devices[track, default: device(track)].isWanted = isWanted
+        want(track, isWanted)
         let (before, turn) = (work[track], turn)
         let task = Task { [weak self] () -> StageError? in
             _ = await before?.value
