@@ -1,0 +1,111 @@
+import FootlightTesting
+import GatewayModel
+import Stage
+import Testing
+
+@testable import FootlightClient
+
+@MainActor
+@Suite("Hosts and their audience")
+struct MeetingModelTests {
+    /// Notes down what it hears.
+    private final class Listener: MeetingListening {
+        var heard: [String] = []
+
+        func onMeetingJoined() { heard.append("joined") }
+        func onMeetingLeft(_ error: StageError?) { heard.append("left \(error?.code.description ?? "nil")") }
+        func onParticipantJoined(_ participant: ParticipantResource) { heard.append("in \(participant.identity)") }
+        func onParticipantLeft(_ participant: ParticipantResource) { heard.append("out \(participant.identity)") }
+        func onStreamEnabled(_ kind: StreamEdges.Kind, _ participant: ParticipantResource) {
+            heard.append("on \(kind)")
+        }
+        func onStreamDisabled(_ kind: StreamEdges.Kind, _ participant: ParticipantResource) {
+            heard.append("off \(kind)")
+        }
+        func onSpeakerChanged(_ participant: ParticipantResource?) {
+            heard.append("floor \(participant?.identity ?? "nobody")")
+        }
+    }
+
+    private let host = Played.participant("bob", on: [.mic, .camera])
+    private let viewer = Played.participant("eve", mode: .receiveOnly, on: [.mic, .camera])
+
+    @Test("V4 V5 a host's streams are kept by id; who is unknown is off, and who is no host has none")
+    func enabled() {
+        var maps = StreamMaps()
+        #expect(maps.videoTrack(of: "x") == nil && !maps.isMicOn("x") && !maps.isCameraOn("x"))
+        maps.streamEnabled(.video, of: host)
+        #expect(maps.videoTrack(of: host.sid)?.name == "camera" && maps.isCameraOn(host.sid) && !maps.isMicOn(host.sid))
+        maps.streamEnabled(.audio, of: host)
+        #expect(maps.isMicOn(host.sid))
+        maps.streamEnabled(.audio, of: Played.participant("bob", mode: .receiveOnly))
+        #expect(maps.videoTrack(of: host.sid) == nil && !maps.isMicOn(host.sid) && !maps.isCameraOn(host.sid))
+        maps.streamEnabled(.video, of: viewer)
+        #expect(maps.videoTrack(of: viewer.sid) == nil && !maps.isCameraOn(viewer.sid))
+    }
+
+    @Test("V6 a stream that ends is off, whatever the mode")
+    func disabled() {
+        var maps = StreamMaps()
+        maps.streamEnabled(.video, of: host)
+        maps.streamEnabled(.audio, of: host)
+        maps.streamDisabled(.video, of: host.sid)
+        #expect(maps.videoTrack(of: host.sid) == nil && !maps.isCameraOn(host.sid) && maps.isMicOn(host.sid))
+        maps.streamDisabled(.audio, of: host.sid)
+        #expect(!maps.isMicOn(host.sid))
+        maps.streamDisabled(.audio, of: viewer.sid)
+        #expect(!maps.isMicOn(viewer.sid))
+    }
+
+    @Test("V18 who steps down is in none of the maps any more")
+    func demoted() {
+        var maps = StreamMaps()
+        let down = Played.participant("bob", mode: .receiveOnly)
+        for news in RoomNews.changes(from: [], to: [host]) { maps.take(news) }
+        #expect(maps.isCameraOn(host.sid) && maps.isMicOn(host.sid))
+        for news in RoomNews.changes(from: [host], to: [down]) { maps.take(news) }
+        #expect(maps == StreamMaps())
+    }
+
+    @Test("V2 V10 V15 hosts alone are on stage; the audience's view goes by one's mode, at first by the one asked for")
+    func views() throws {
+        let model = MeetingModel(call: try Played.call(), capture: FakeCapture())
+        #expect(!model.isAudienceMode && model.meetingState == nil)
+        model.join("show", mode: .receiveOnly)
+        #expect(model.isAudienceMode && model.meetingState == .connecting)
+        try model.call.playJoined([Played.participant("ann"), host, viewer])
+        #expect(!model.isAudienceMode && model.hosts.map(\.identity) == ["ann", "bob"])
+        try model.call.play([Played.participant("ann", mode: .receiveOnly), host])
+        #expect(model.isAudienceMode && model.hosts.map(\.identity) == ["bob"])
+        #expect(model.tile(of: host).picture == .video(.camera) && model.activeSpeaker == nil, "V25")
+    }
+
+    @Test("V7 V21 V25 listeners hear of edges, in order; the end of a meeting forgets everybody")
+    func listening() async throws {
+        let model = MeetingModel(call: try Played.call(), capture: FakeCapture())
+        let listener = Listener()
+        model.listener = listener
+        model.join("show", mode: .receiveOnly)
+        let own = Played.participant("ann", mode: .receiveOnly)
+        try model.call.playJoined([own, host])
+        #expect(try await soon(within: .seconds(5)) { listener.heard.count >= 5 })
+        #expect(listener.heard.filter { $0 != "joined" } == ["in ann", "in bob", "on audio", "on video"])
+        #expect(model.streams.isCameraOn(host.sid))
+        try model.call.play([own, Played.participant("bob", on: [.mic], isDominant: true)])
+        #expect(try await soon(within: .seconds(5)) { listener.heard.count >= 7 })
+        #expect(listener.heard.suffix(2) == ["off video", "floor bob"])
+        try model.call.play([own, Played.participant("bob", on: [.mic])])
+        #expect(try await soon(within: .seconds(5)) { listener.heard.last == "floor nobody" })
+        model.call.handle(.sessionDisconnected(.roomCompleted))
+        #expect(model.hosts.isEmpty && model.meetingState == .failed && model.error == .roomCompleted)
+        #expect(try await soon(within: .seconds(5)) { listener.heard.contains("left 53118") })
+        #expect(model.streams == StreamMaps())
+    }
+
+    @Test("V19 a mode is changed for oneself, and only in a meeting")
+    func outside() async throws {
+        let model = MeetingModel(call: try Played.call(), capture: FakeCapture())
+        await #expect(throws: StageError.notJoined) { try await model.changeMode(.sendAndReceive) }
+        await #expect(throws: StageError.notJoined) { try await model.startHLS() }
+    }
+}
