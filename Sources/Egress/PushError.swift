@@ -29,6 +29,8 @@ public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
     public var message: String
     /// The target said so in words, rather than by hanging up.
     var isExplicit = false
+    /// The status code it said so with, such as `NetStream.Publish.BadName`; empty without one.
+    var statusCode = ""
 
     /// Makes one from its parts.
     public init(_ code: Code, _ message: String) {
@@ -39,23 +41,14 @@ public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
     /// In words, without secrets.
     public var description: String { message }
 
-    static func refusedExplicitly(_ message: String) -> PushError {
+    static func refusedExplicitly(_ message: String, statusCode: String = "") -> PushError {
         var error = PushError(.refused, message)
         error.isExplicit = true
+        error.statusCode = statusCode
         return error
     }
 
     static func system(_ code: Code, _ what: String, errno number: Int32) -> PushError {
         PushError(code, "\(what): \(describe(errno: number))")
-    }
-}
-
-extension PushError.Code {
-    /// Trying again soon cannot help until someone changes the address, the key or the target's set-up.
-    var isPermanent: Bool {
-        switch self {
-        case .invalidAddress, .forbiddenAddress, .insecure: true
-        case .nameNotFound, .unreachable, .timedOut, .refused, .closed, .stalled, .local: false
-        }
     }
 }

@@ -26,7 +26,7 @@ final class LivestreamNews: Sendable {
         let known = Dictionary((before?.outputs ?? []).map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         return status.outputs.filter { output in
             guard let old = known[output.name] else { return output.state != .connecting }
-            return old.state != output.state || old.lastError != output.lastError
+            return old.state != output.state || old.lastFault != output.lastFault || old.isOnSpare != output.isOnSpare
         }
     }
 

@@ -72,6 +72,12 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/OutputResource'
                   description: 'In the order they were given.'
+                warnings:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/WarningResource'
+                  description: >-
+                    What is not as the outputs' platforms ask for; left out when all is.
             OutputBody:
               description: 'Where to push the program to.'
               type: object
@@ -93,6 +99,32 @@ extension OpenAPIDocument {
                 rendition:
                   type: string
                   description: 'The rendition to push, such as 720p; the program itself when left out.'
+                spare_url:
+                  type: string
+                  description: 'Where to push when url fails; nowhere else when left out.'
+                spare_stream_key:
+                  type: string
+                  description: 'The stream key there; stream_key when left out.'
+            OutputFaultResource:
+              description: 'Why an output has no connection, or had none.'
+              type: object
+              required:
+                - code
+                - message
+                - retry
+              properties:
+                code:
+                  type: string
+                  description: >-
+                    key_refused, application_refused, hung_up, certificate, invalid_address,
+                    forbidden_address, name_not_found, unreachable, timed_out, connection_lost,
+                    stalled or local.
+                message:
+                  type: string
+                  description: 'In words, for people.'
+                retry:
+                  type: string
+                  description: 'soon, or slow when somebody has to change something first.'
             OutputResource:
               description: 'How one output is doing.'
               type: object
@@ -131,8 +163,16 @@ extension OpenAPIDocument {
                   format: int64
                   description: 'How often it connected again.'
                 last_error:
-                  type: [string, "null"]
-                  description: 'The latest failure in words; null without one.'
+                  anyOf:
+                    - $ref: '#/components/schemas/OutputFaultResource'
+                    - type: "null"
+                  description: 'The latest failure; null without one.'
+                spare_url:
+                  type: string
+                  description: 'The spare address with credentials masked; left out without one.'
+                on_spare:
+                  type: boolean
+                  description: 'The spare address is the one in use; left out without one.'
             StartHLSBody:
               description: 'The body of POST /v1/rooms/{room}/hls/start.'
               type: object
@@ -260,7 +300,8 @@ extension OpenAPIDocument {
                 reason:
                   type: string
                   description: >-
-                    output_interrupted, output_failed, last_output, idle_soon or
+                    output_interrupted, output_failed, output_on_spare, output_on_main,
+                    stream_unsuitable, stream_suitable, last_output, idle_soon or
                     max_duration_soon.
                 message:
                   type: string

@@ -275,6 +275,29 @@ extension OpenAPIDocument {
                   type: [string, "null"]
                   format: date-time
                   description: 'When it came to that; null while ringing.'
+            MixerLoadResource:
+              description: 'How near a room''s mixer is to the limit of what its machine can do.'
+              type: object
+              required:
+                - level
+                - work
+                - cores
+              properties:
+                level:
+                  type: integer
+                  description: >-
+                    What the program does without: 0 nothing, 1 some of the coder's search, 2
+                    pictures of smaller tiles, 3 one picture of three, 4 the pictures of all but
+                    the first tiles, 5 renditions, 6 all pictures of hosts. Never any sound.
+                reason:
+                  type: string
+                  description: 'frame_work or encoder_queue; left out on level 0.'
+                work:
+                  type: number
+                  description: 'The part of its time that a slow picture takes; 1 leaves none to spare.'
+                cores:
+                  type: number
+                  description: 'Processor cores that the mixer keeps busy.'
             MixerReportBody:
               description: >-
                 The body of POST /v1/rooms/{room}/mixer/report: what the room's mixer hears and
@@ -288,6 +311,9 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/MixerReportEntry'
                   description: 'Each host of the mix.'
+                load:
+                  $ref: '#/components/schemas/MixerLoadResource'
+                  description: 'How the mixer itself is doing; left out where that is not known.'
             MixerReportEntry:
               description: 'One host as the mixer hears and sees it.'
               type: object

@@ -235,6 +235,11 @@ extension OpenAPIDocument {
                   type: integer
                   description: >-
                     Seconds for which the program goes on with its last slate once the room has ended.
+                degradation:
+                  $ref: '#/components/schemas/MixerLoadResource'
+                  description: >-
+                    How the room's mixer is doing, and what the program does without; left out
+                    before the mixer has said so.
                 egress:
                   $ref: '#/components/schemas/EgressResource'
                 program:

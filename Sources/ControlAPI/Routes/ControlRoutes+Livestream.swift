@@ -26,9 +26,11 @@ extension ControlRoutes {
         api.command(.post, "rooms/:room/livestream/outputs") { call in
             let room = try streamingRoom(call)
             let body = try await call.request.decode(AddOutputsBody.self)
-            try requireRenditions(body.outputs, of: directory.room(room.sid).settings.program)
+            let program = try directory.room(room.sid).settings.program
+            try requireRenditions(body.outputs, of: program)
             let taken = livestreams.status(room: room.name).outputs.map(\.name)
-            try livestreams.add(OutputTarget.targets(of: body.outputs, beside: taken), room: room.name)
+            let targets = try OutputTarget.targets(of: body.outputs, beside: taken, program: program)
+            try livestreams.add(targets, room: room.name)
             return try livestream(of: room, status: .accepted)
         }
 
@@ -53,7 +55,7 @@ extension ControlRoutes {
         try options.validate()
         try options.requireMatch(program)
         try requireRenditions(body.outputs, of: program)
-        return (try OutputTarget.targets(of: body.outputs, beside: []), options)
+        return (try OutputTarget.targets(of: body.outputs, beside: [], program: program), options)
     }
 
     /// How a room's program leaves.

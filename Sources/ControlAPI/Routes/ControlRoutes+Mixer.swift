@@ -37,6 +37,6 @@ extension MixerReport {
                 )
             )
         }
-        self.init(entries: entries)
+        self.init(entries: entries, load: body.load.map { MixerLoad($0) })
     }
 }

@@ -19,6 +19,7 @@ extension LivestreamResource {
             endReason: status.endReason?.rawValue,
             outputs: status.outputs.map { OutputResource($0) }
         )
+        if !status.warnings.isEmpty { warnings = status.warnings.map { WarningResource($0) } }
     }
 }
 
@@ -32,8 +33,12 @@ extension OutputResource {
             bytesSent: output.bytesSent,
             droppedFrames: output.droppedFrames,
             reconnects: output.reconnects,
-            lastError: output.lastError
+            lastError: output.lastFault.map {
+                OutputFaultResource(code: $0.code.rawValue, message: $0.message, retry: $0.retry.rawValue)
+            }
         )
+        spareURL = output.spareURL
+        if spareURL != nil { onSpare = output.isOnSpare }
     }
 }
 

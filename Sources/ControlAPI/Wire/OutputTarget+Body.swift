@@ -4,9 +4,14 @@ import Stage
 extension OutputTarget {
     /// The outputs of a request with their names: given ones are checked, missing ones made up.
     ///
+    /// - Parameter program: What they push, as it is meant to be.
     /// - Parameter taken: The names of outputs that are there already.
     /// - Throws: 4015.
-    static func targets(of bodies: [OutputBody], beside taken: [String]) throws(StageError) -> [OutputTarget] {
+    static func targets(
+        of bodies: [OutputBody],
+        beside taken: [String],
+        program: ProgramConfiguration
+    ) throws(StageError) -> [OutputTarget] {
         guard !bodies.isEmpty else { throw .outputInvalid("outputs must name at least one output") }
         var names = Set(taken)
         for name in bodies.compactMap(\.name) {
@@ -25,6 +30,9 @@ extension OutputTarget {
             }
             var target = OutputTarget(name: name ?? "", url: body.url, streamKey: body.streamKey)
             target.rendition = body.rendition
+            target.spareURL = body.spareURL
+            target.spareStreamKey = body.spareStreamKey
+            target.figures = StreamFigures(program, rendition: body.rendition)
             return target
         }
     }

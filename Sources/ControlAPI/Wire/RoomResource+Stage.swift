@@ -40,6 +40,7 @@ extension RoomResource {
                 "viewership": addresses.api("\(base)/viewership"),
             ]
         )
+        degradation = room.load.map { MixerLoadResource($0) }
     }
 }
 

@@ -301,7 +301,10 @@ final class RTMPConnection {
         case RTMP_PACKET_TYPE_INVOKE:
             let status = message.body.withUnsafeBytes { ServerStatus($0) }
             if let status, status.isRefusal || status.isError && [1, 4, 5].contains(status.transaction) {
-                throw .refusedExplicitly("the target refused the stream: \(cleaned(status.summary))")
+                throw .refusedExplicitly(
+                    "the target refused the stream: \(cleaned(status.summary))",
+                    statusCode: status.code
+                )
             }
             return .some(status)
         default: break

@@ -38,6 +38,8 @@ struct LivestreamProgress: Sendable, Equatable {
 
     /// What each output was doing at the last look.
     private var known: [String: OutputStatus.State] = [:]
+    /// Which outputs were at their spare address when they were last connected.
+    private var onSpare: [String: Bool] = [:]
     private var isDurationWarned = false
     /// Since when the silence lasts that was warned of.
     private var warnedIdleSince: MonotonicTime?
@@ -70,7 +72,7 @@ struct LivestreamProgress: Sendable, Equatable {
         guard isRunning else { return [] }
         let allFailed = outputs.allSatisfy { $0.state == .failed }
         var findings: [Finding] = []
-        if !allFailed { findings += lookAtEach(outputs) }
+        if !allFailed { findings += lookAtEach(outputs) + lookAtPlaces(outputs) }
         known = Dictionary(outputs.map { ($0.name, $0.state) }) { $1 }
 
         if case .starting(let since) = phase {
@@ -121,6 +123,23 @@ struct LivestreamProgress: Sendable, Equatable {
             default:
                 return nil
             }
+        }
+    }
+
+    /// Outputs that went over to the other one of their addresses.
+    private mutating func lookAtPlaces(_ outputs: [OutputStatus]) -> [Finding] {
+        outputs.compactMap { output in
+            guard output.state == .connected, output.spareURL != nil else { return nil }
+            let wasOnSpare = onSpare.updateValue(output.isOnSpare, forKey: output.name) ?? false
+            guard wasOnSpare != output.isOnSpare else { return nil }
+            let place = output.isOnSpare ? "is taken by its spare address" : "is back at its first address"
+            return .warn(
+                LivestreamWarning(
+                    output.isOnSpare ? .outputOnSpare : .outputOnMain,
+                    output: output.name,
+                    message: "Output \(output.name) \(place)"
+                )
+            )
         }
     }
 

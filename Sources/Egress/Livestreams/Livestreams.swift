@@ -42,7 +42,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     ///   - startLimit: Seconds in which the first output must be connected.
     ///   - maximumLivestreams: Rooms that may be live at the same time.
     ///   - onFault: A livestream ended by itself: 4013 when it never started, 5002 when all outputs were lost.
-    ///   - onWarning: Something is amiss, or will be, with a livestream that goes on.
+    ///   - onWarning: Something is amiss, will be, or is mended, with a livestream that goes on.
     ///   - onChange: A livestream's or an output's state, or an output's last error, has changed.
     public init(
         feeds: any ProgramFeeding,
@@ -79,7 +79,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
     /// Begins to push a room to these targets, for as long as `options` allow.
     public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
         try options.validate()
-        let pushes = try pushes(to: targets, room: room)
+        let outputs = try outputs(to: targets, room: room)
         let limits = LivestreamProgress.Limits(
             start: startLimit,
             duration: Double(options.maximumDuration),
@@ -95,11 +95,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
             let live = register.rooms.values.count { $0.progress.state != .stopped }
             guard live < maximumLivestreams else { return .livestreamLimitReached }
             var livestream = RoomLivestream(progress: LivestreamProgress(now: clock.now, limits: limits))
-            for (target, push) in zip(targets, pushes) {
-                livestream.add(push)
-                feeds.attach(push, room: target.feed(of: room))
-                push.start()
-            }
+            for output in outputs { begin(output, in: &livestream) }
             register.rooms[room] = livestream
             return nil
         }
@@ -121,21 +117,18 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     /// Adds outputs to a running livestream: all of them, or none.
     public func add(_ targets: [OutputTarget], room: String) throws(StageError) {
-        let pushes = try pushes(to: targets, room: room)
+        let outputs = try outputs(to: targets, room: room)
         let refusal: StageError? = register.withLock { register in
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
-            guard let livestream = register.rooms[room] else { return .livestreamNotRunning }
+            guard var livestream = register.rooms[room] else { return .livestreamNotRunning }
             if let taken = targets.first(where: { livestream.contains($0.name) }) {
                 return .outputInvalid("An output has the name \(taken.name) already")
             }
-            guard livestream.pushes.count + pushes.count <= Self.maximumOutputs else {
+            guard livestream.outputs.count + outputs.count <= Self.maximumOutputs else {
                 return .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
             }
-            for (target, push) in zip(targets, pushes) {
-                register.rooms[room]?.add(push)
-                feeds.attach(push, room: target.feed(of: room))
-                push.start()
-            }
+            for output in outputs { begin(output, in: &livestream) }
+            register.rooms[room] = livestream
             return nil
         }
         if let refusal { throw refusal }
@@ -147,7 +140,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         let refusal: StageError? = register.withLock { register in
             if let refusal = Self.refusal(register.rooms[room]) { return refusal }
             guard let livestream = register.rooms[room], livestream.contains(name) else { return .livestreamNotRunning }
-            guard livestream.pushes.count > 1 else {
+            guard livestream.outputs.count > 1 else {
                 let message = "The last output stays; stop the livestream instead"
                 register.rooms[room]?.warn(LivestreamWarning(.lastOutput, output: name, message: message))
                 return .outputInvalid(message, status: 409)
@@ -202,7 +195,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
                 takeDown(livestream, room: room)
                 register.rooms[room]?.progress.stop(.command)
             }
-            return register.rooms.values.flatMap { $0.pushes }
+            return register.rooms.values.flatMap { $0.outputs.map(\.push) }
         }
         let deadline = MonotonicTime.now().advanced(seconds: configuration.farewell + 0.5)
         for push in pushes { _ = push.waitUntilEnded(deadline: deadline) }
@@ -248,8 +241,9 @@ public final class Livestreams: Sendable, LivestreamControlling {
         let now = clock.now
         let found = register.withLock { register -> Findings in
             guard var livestream = register.rooms[room] else { return Findings() }
+            livestream.lookAtFigures()
             var found = Findings(warnings: livestream.takeWarnings())
-            let outputs = livestream.pushes.map { $0.status }
+            let outputs = livestream.outputs.map { $0.push.status }
             let findings = livestream.progress.look(
                 outputs: outputs,
                 mutedSince: register.mutedSince[room],
@@ -276,18 +270,26 @@ public final class Livestreams: Sendable, LivestreamControlling {
     }
 
     private func takeDown(_ livestream: RoomLivestream, room: String) {
-        for push in livestream.pushes {
-            feeds.detach(push, room: room)
-            push.stop()
+        for gauge in livestream.gauges.values { feeds.detach(gauge, room: room) }
+        for output in livestream.outputs {
+            feeds.detach(output.push, room: room)
+            output.push.stop()
         }
+    }
+
+    /// Lets an output have its feed.
+    private func begin(_ output: LiveOutput, in livestream: inout RoomLivestream) {
+        if let gauge = livestream.add(output) { feeds.attach(gauge, room: output.feed) }
+        feeds.attach(output.push, room: output.feed)
+        output.push.start()
     }
 
     private func look(at room: String) {
         agenda.update { _ = $0.rooms.insert(room) }
     }
 
-    /// Pushes that are not started yet, once nothing is wrong with any of their targets.
-    private func pushes(to targets: [OutputTarget], room: String) throws(StageError) -> [RTMPPush] {
+    /// Outputs that are not started yet, once nothing is wrong with any of their targets.
+    private func outputs(to targets: [OutputTarget], room: String) throws(StageError) -> [LiveOutput] {
         guard !targets.isEmpty else { throw .outputInvalid("A livestream needs at least one output") }
         guard targets.count <= Self.maximumOutputs else {
             throw .outputInvalid("A livestream has at most \(Self.maximumOutputs) outputs")
@@ -296,28 +298,46 @@ public final class Livestreams: Sendable, LivestreamControlling {
         for target in targets where !names.insert(target.name).inserted {
             throw .outputInvalid("Two outputs have the name \(target.name)")
         }
-        var pushes: [RTMPPush] = []
-        for target in targets { pushes.append(try push(to: target, room: room)) }
-        return pushes
+        var outputs: [LiveOutput] = []
+        for target in targets { outputs.append(try output(to: target, room: room)) }
+        return outputs
     }
 
-    private func push(to target: OutputTarget, room: String) throws(StageError) -> RTMPPush {
+    private func output(to target: OutputTarget, room: String) throws(StageError) -> LiveOutput {
         guard NameRule.check(target.name) == nil else {
             throw .outputInvalid("An output's name must be 1 to 64 letters, digits, hyphens or underscores")
         }
         let policy = policy.withLock { $0 }
         let address: PushAddress
+        var spare: PushAddress?
         do {
             address = try PushAddress(url: target.url, streamKey: target.streamKey)
             try policy.check(address)
+            if let url = target.spareURL {
+                let found = try PushAddress(url: url, streamKey: target.spareStreamKey ?? target.streamKey)
+                try policy.check(found)
+                spare = found
+            }
         } catch {
             throw .outputInvalid("Output \(target.name): \(error.message)")
         }
         // Told on the push's thread; the agenda's lock is the only one taken there.
         let agenda = agenda
-        return RTMPPush(name: target.name, address: address, policy: policy, configuration: configuration) { _ in
+        let push = RTMPPush(
+            name: target.name,
+            address: address,
+            spare: spare,
+            policy: policy,
+            configuration: configuration
+        ) { _ in
             agenda.update { _ = $0.rooms.insert(room) }
         }
+        let watch = ComplianceWatch(
+            rules: .rules(for: Platform(host: address.host)),
+            isSecure: address.scheme == .rtmps,
+            figures: target.figures
+        )
+        return LiveOutput(push: push, feed: target.feed(of: room), watch: watch)
     }
 
     /// Why a room's livestream takes no command now; nil when it does.

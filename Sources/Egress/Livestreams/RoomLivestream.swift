@@ -5,7 +5,9 @@ import Stage
 struct RoomLivestream: Sendable {
     var progress: LivestreamProgress
     /// In the order they were added.
-    private(set) var pushes: [RTMPPush] = []
+    private(set) var outputs: [LiveOutput] = []
+    /// One for each feed that is pushed.
+    private(set) var gauges: [String: StreamGauge] = [:]
     /// Taken down one by one while the livestream goes on; kept until their threads have ended.
     private var leaving: [RTMPPush] = []
     /// The room is gone; the livestream is forgotten once it has stopped.
@@ -23,22 +25,39 @@ struct RoomLivestream: Sendable {
         LivestreamStatus(
             state: progress.state,
             startedAt: progress.startedAt,
-            outputs: pushes.map { $0.status },
-            endReason: progress.endReason
+            outputs: outputs.map { $0.push.status },
+            endReason: progress.endReason,
+            warnings: progress.isRunning ? outputs.compactMap(\.warning) : []
         )
     }
 
     func contains(_ name: String) -> Bool {
-        pushes.contains { $0.status.name == name }
+        outputs.contains { $0.name == name }
     }
 
-    mutating func add(_ push: RTMPPush) {
-        pushes.append(push)
+    /// Takes an output in; the gauge to attach to its feed, if that has none yet.
+    mutating func add(_ output: LiveOutput) -> StreamGauge? {
+        outputs.append(output)
+        if let warning = output.warning { warn(warning) }
+        guard gauges[output.feed] == nil else { return nil }
+        let gauge = StreamGauge()
+        gauges[output.feed] = gauge
+        return gauge
+    }
+
+    /// Holds what was measured of the feeds against what the outputs' platforms ask for.
+    mutating func lookAtFigures() {
+        for (feed, gauge) in gauges {
+            guard let figures = gauge.takeFigures() else { continue }
+            for index in outputs.indices where outputs[index].feed == feed {
+                if let warning = outputs[index].measured(figures) { warn(warning) }
+            }
+        }
     }
 
     mutating func remove(_ name: String) -> RTMPPush? {
-        guard let index = pushes.firstIndex(where: { $0.status.name == name }) else { return nil }
-        let push = pushes.remove(at: index)
+        guard let index = outputs.firstIndex(where: { $0.name == name }) else { return nil }
+        let push = outputs.remove(at: index).push
         leaving.append(push)
         return push
     }
@@ -57,7 +76,7 @@ struct RoomLivestream: Sendable {
     mutating func settle(now: MonotonicTime) {
         leaving.removeAll { $0.waitUntilEnded(deadline: now) }
         guard progress.state == .stopping, leaving.isEmpty else { return }
-        if pushes.allSatisfy({ $0.waitUntilEnded(deadline: now) }) { progress.ended() }
+        if outputs.allSatisfy({ $0.push.waitUntilEnded(deadline: now) }) { progress.ended() }
     }
 
     /// The status to tell, when its state, an output's state or an output's error differs from what was told last.
@@ -68,7 +87,8 @@ struct RoomLivestream: Sendable {
         let isSame =
             announced.state == status.state
             && announced.outputs.elementsEqual(status.outputs) {
-                $0.name == $1.name && $0.state == $1.state && $0.lastError == $1.lastError
+                $0.name == $1.name && $0.state == $1.state && $0.lastFault == $1.lastFault
+                    && $0.isOnSpare == $1.isOnSpare
             }
         return isSame ? nil : status
     }

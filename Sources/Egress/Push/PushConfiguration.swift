@@ -22,6 +22,10 @@ public struct PushConfiguration: Sendable {
     public var backOff = BackOff()
     /// Between tries of a target that refused the stream or cannot be right.
     public var slowRetry = 30.0
+    /// Failures in a row at one address before the other one, if there is a spare, is tried.
+    public var failuresBeforeSpare = 2
+    /// Until the first try of the other address.
+    public var spareDelay = 0.2
     /// Without a connection for so long, an output counts as failed; it goes on trying.
     public var retryBudget = 300.0
     /// Video is expected to begin in this time; else sound is pushed alone.

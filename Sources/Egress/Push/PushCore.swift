@@ -9,7 +9,8 @@ final class PushCore: Sendable {
     private static let gatheringSlack = 0.005
 
     let name: String
-    let address: PushAddress
+    private let main: PushAddress
+    private let spare: PushAddress?
     let policy: TargetPolicy
     let configuration: PushConfiguration
     let wake = WakeSignal()
@@ -31,18 +32,25 @@ final class PushCore: Sendable {
     init(
         name: String,
         address: PushAddress,
+        spare: PushAddress?,
         policy: TargetPolicy,
         configuration: PushConfiguration,
         onChange: @escaping @Sendable (OutputStatus) -> Void
     ) {
         self.name = name
-        self.address = address
+        main = address
+        self.spare = spare
         self.policy = policy
         self.configuration = configuration
         self.onChange = onChange
-        machine = Mutex(PushStateMachine(configuration: configuration))
+        machine = Mutex(PushStateMachine(configuration: configuration, hasSpare: spare != nil))
         inbox = Mutex(PushInbox(limits: configuration.queueWhileGathering))
     }
+
+    /// The address in use, or to be tried next.
+    var address: PushAddress { address(onSpare: machine.withLock { $0.isOnSpare }) }
+
+    private func address(onSpare isOnSpare: Bool) -> PushAddress { isOnSpare ? spare ?? main : main }
 
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
@@ -51,13 +59,15 @@ final class PushCore: Sendable {
         return machine.withLock { machine in
             OutputStatus(
                 name: name,
-                url: address.masked,
-                maskedStreamKey: address.maskedStreamKey,
+                url: main.masked,
+                maskedStreamKey: address(onSpare: machine.isOnSpare).maskedStreamKey,
                 state: machine.reported,
                 bytesSent: sent.load(ordering: .relaxed),
                 droppedFrames: dropped,
                 reconnects: machine.reconnects,
-                lastError: machine.lastError?.message
+                lastFault: machine.lastFault,
+                spareURL: spare?.masked,
+                isOnSpare: machine.isOnSpare
             )
         }
     }
@@ -108,7 +118,11 @@ final class PushCore: Sendable {
     func announce() {
         let status = status
         let isNews = announced.withLock { last in
-            if let last, last.state == status.state, last.lastError == status.lastError { return false }
+            if let last, last.state == status.state, last.lastFault == status.lastFault,
+                last.isOnSpare == status.isOnSpare
+            {
+                return false
+            }
             last = status
             return true
         }

@@ -51,17 +51,18 @@ struct PushRun {
     private func tryOnce() -> PushError {
         do throws(PushError) {
             let deadline = MonotonicTime.now().advanced(seconds: core.configuration.connectDeadline)
-            let socket = try dialAny(by: deadline)
+            let address = core.address
+            let socket = try dialAny(of: address, by: deadline)
             let connection = try RTMPConnection(
                 socket: socket,
-                address: core.address,
+                address: address,
                 configuration: core.configuration
             )
             core.watch(connection.guardian)
             defer { core.watch(nil) }
             do throws(PushError) {
                 do throws(PushError) {
-                    try connection.open(address: core.address, deadline: deadline) { core.isStopping }
+                    try connection.open(address: address, deadline: deadline) { core.isStopping }
                 } catch  where error.code == .closed && connection.hasOffered {
                     throw PushError(.refused, "the target hung up when the stream was offered")
                 }
@@ -79,8 +80,7 @@ struct PushRun {
     }
 
     /// Connects to the first of the host's addresses that answers, all of them vetted before any is tried.
-    private func dialAny(by deadline: MonotonicTime) throws(PushError) -> Int32 {
-        let address = core.address
+    private func dialAny(of address: PushAddress, by deadline: MonotonicTime) throws(PushError) -> Int32 {
         try core.policy.check(address)
         let candidates =
             if let resolve = core.configuration.resolve {

@@ -9,7 +9,8 @@ import Stage
 ///                        └─── due ─── waiting ◀──┘            stop, from anywhere ──▶ stopped
 ///
 /// What is reported differs from what is done: an output that lost its target reports `interrupted` through all its
-/// tries, and one whose target will not have it reports `failed` while slow tries go on.
+/// tries, and one whose target will not have it reports `failed` while slow tries go on. With a spare address it is the
+/// output that fails only when there is no hope for either of them.
 struct PushStateMachine: Sendable {
     /// What the push is doing.
     enum Phase: Sendable, Equatable {
@@ -32,25 +33,27 @@ struct PushStateMachine: Sendable {
     /// What the operator sees.
     private(set) var reported: OutputStatus.State = .connecting
     private(set) var reconnects: UInt64 = 0
-    private(set) var lastError: PushError?
+    private(set) var lastFault: OutputFault?
+    /// The spare address is the one to try, or in use.
+    var isOnSpare: Bool { choice.isOnSpare }
 
     private let configuration: PushConfiguration
     private var wasConnected = false
     /// Tries since the last connection that held.
     private var retries = 0
-    /// Refusals in a row.
-    private var refusals = 0
-    /// Since when there is no connection.
-    private var disconnectedSince: MonotonicTime?
+    private var classifier: FaultClassifier
+    private var choice: AddressChoice
 
-    init(configuration: PushConfiguration) {
+    init(configuration: PushConfiguration, hasSpare: Bool = false) {
         self.configuration = configuration
+        classifier = FaultClassifier(retryBudget: configuration.retryBudget)
+        choice = AddressChoice(hasSpare: hasSpare, limit: configuration.failuresBeforeSpare)
     }
 
     mutating func start(now: MonotonicTime) -> Action {
         guard phase == .idle else { return .end }
         phase = .trying
-        disconnectedSince = now
+        classifier.disconnected(now: now)
         return .connect
     }
 
@@ -68,8 +71,8 @@ struct PushStateMachine: Sendable {
         reported = .connected
         if wasConnected { reconnects += 1 }
         wasConnected = true
-        refusals = 0
-        disconnectedSince = nil
+        classifier.accepted()
+        choice.accepted()
     }
 
     /// A try came to nothing, or a connection was lost.
@@ -80,13 +83,20 @@ struct PushStateMachine: Sendable {
         case .idle, .stopped, .waiting: return .end
         case .trying: break
         case .streaming(let since):
-            if now.seconds(since: since) >= configuration.backOff.healthyAfter { retries = 0 }
-            disconnectedSince = now
+            if now.seconds(since: since) >= configuration.backOff.healthyAfter {
+                retries = 0
+                choice.held()
+            }
+            classifier.disconnected(now: now)
         }
-        lastError = error
-        refusals = error.code == .refused ? refusals + 1 : 0
+        var fault = classifier.classify(error, now: now)
+        var isHopeless = fault.retry == .slow
+        let turn = choice.failed(isHopeless: &isHopeless)
+        if turn != .stays { classifier.movedToOtherAddress() }
+        fault.retry = isHopeless ? .slow : .soon
+        lastFault = fault
 
-        if isHopeless(error, now: now) {
+        if isHopeless {
             reported = .failed
         } else if wasConnected, reported == .connected {
             reported = .interrupted
@@ -94,6 +104,8 @@ struct PushStateMachine: Sendable {
         let delay: Double
         if reported == .failed {
             delay = configuration.backOff.jittered(configuration.slowRetry, chance: chance)
+        } else if turn == .changes(isFirst: true) {
+            delay = configuration.backOff.jittered(configuration.spareDelay, chance: chance)
         } else {
             delay = configuration.backOff.delay(retry: retries, chance: chance)
             retries += 1
@@ -107,15 +119,5 @@ struct PushStateMachine: Sendable {
         phase = .stopped
         reported = .stopped
         return .end
-    }
-
-    /// Only slow tries are left.
-    private func isHopeless(_ error: PushError, now: MonotonicTime) -> Bool {
-        if error.code.isPermanent { return true }
-        if let disconnectedSince, now.seconds(since: disconnectedSince) >= configuration.retryBudget { return true }
-        guard error.code == .refused else { return false }
-        // A target that had this stream a moment ago may still hold our old connection for a while and refuse a second.
-        if wasConnected { return refusals >= 5 }
-        return refusals >= (error.isExplicit ? 1 : 2)
     }
 }

@@ -15,10 +15,13 @@ public final class RTMPPush: Sendable, PacketSink {
     ///
     /// - Parameters:
     ///   - name: The operator's name for the output; also names the thread.
+    ///   - spare: Where to go when `address` fails again and again, and back from there likewise; a connection begins
+    ///     there as it would at `address`.
     ///   - onChange: Called on the push's thread when the state or the last error changes; must return soon.
     public init(
         name: String,
         address: PushAddress,
+        spare: PushAddress? = nil,
         policy: TargetPolicy,
         configuration: PushConfiguration = .init(),
         onChange: @escaping @Sendable (OutputStatus) -> Void = { _ in }
@@ -27,6 +30,7 @@ public final class RTMPPush: Sendable, PacketSink {
         core = PushCore(
             name: name,
             address: address,
+            spare: spare,
             policy: policy,
             configuration: configuration,
             onChange: onChange

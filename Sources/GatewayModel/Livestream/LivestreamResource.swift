@@ -8,6 +8,8 @@ public struct LivestreamResource: Codable, Sendable, Hashable {
     @ExplicitNull public var endReason: String?
     /// In the order they were given.
     public var outputs: [OutputResource]
+    /// What is not as the outputs' platforms ask for; left out when all is.
+    public var warnings: [WarningResource]?
 
     /// Makes a livestream.
     public init(state: String, startedAt: Timestamp?, endReason: String? = nil, outputs: [OutputResource]) {
@@ -22,5 +24,6 @@ public struct LivestreamResource: Codable, Sendable, Hashable {
         case startedAt = "started_at"
         case endReason = "end_reason"
         case outputs
+        case warnings
     }
 }

@@ -8,6 +8,10 @@ public struct OutputBody: Codable, Sendable, Hashable {
     public var streamKey: String
     /// The rendition to push, such as `720p`; the program itself when left out.
     public var rendition: String?
+    /// Where to push when `url` fails; nowhere else when left out.
+    public var spareURL: String?
+    /// The stream key there; `stream_key` when left out.
+    public var spareStreamKey: String?
 
     /// Makes a body.
     public init(name: String? = nil, url: String, streamKey: String) {
@@ -21,5 +25,7 @@ public struct OutputBody: Codable, Sendable, Hashable {
         case url
         case streamKey = "stream_key"
         case rendition
+        case spareURL = "spare_url"
+        case spareStreamKey = "spare_stream_key"
     }
 }

@@ -14,8 +14,12 @@ public struct OutputResource: Codable, Sendable, Hashable {
     public var droppedFrames: UInt64
     /// How often it connected again.
     public var reconnects: UInt64
-    /// The latest failure in words; null without one.
-    @ExplicitNull public var lastError: String?
+    /// The latest failure; null without one.
+    @ExplicitNull public var lastError: OutputFaultResource?
+    /// The spare address with credentials masked; left out without one.
+    public var spareURL: String?
+    /// The spare address is the one in use; left out without one.
+    public var onSpare: Bool?
 
     /// Makes an output.
     public init(
@@ -26,7 +30,7 @@ public struct OutputResource: Codable, Sendable, Hashable {
         bytesSent: UInt64,
         droppedFrames: UInt64,
         reconnects: UInt64,
-        lastError: String?
+        lastError: OutputFaultResource?
     ) {
         self.name = name
         self.url = url
@@ -47,5 +51,7 @@ public struct OutputResource: Codable, Sendable, Hashable {
         case droppedFrames = "dropped_frames"
         case reconnects
         case lastError = "last_error"
+        case spareURL = "spare_url"
+        case onSpare = "on_spare"
     }
 }

@@ -2,6 +2,8 @@
 public struct MixerReportBody: Codable, Sendable, Hashable {
     /// Each host of the mix.
     public var participants: [MixerReportEntry]
+    /// How the mixer itself is doing; left out where that is not known.
+    public var load: MixerLoadResource?
 
     /// Makes a report.
     public init(participants: [MixerReportEntry]) {
@@ -10,5 +12,6 @@ public struct MixerReportBody: Codable, Sendable, Hashable {
 
     private enum CodingKeys: String, CodingKey {
         case participants
+        case load
     }
 }

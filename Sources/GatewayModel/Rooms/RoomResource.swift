@@ -28,6 +28,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var sound: RoomSoundResource
     /// Seconds for which the program goes on with its last slate once the room has ended.
     public var linger: Int
+    /// How the room's mixer is doing, and what the program does without; left out before the mixer has said so.
+    public var degradation: MixerLoadResource?
     /// How the program leaves.
     public var egress: EgressResource
     /// The program's size and rates.
@@ -109,6 +111,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case layout
         case sound
         case linger
+        case degradation
         case egress
         case program
         case playback

@@ -17,16 +17,21 @@ public struct LivestreamStatus: Sendable, Equatable {
     /// Why it ends or has ended; nil while it runs, and before it ever ran.
     public var endReason: LivestreamEndReason?
 
+    /// What is not as the outputs' platforms ask for; empty when all is.
+    public var warnings: [LivestreamWarning]
+
     /// Makes a status; a livestream that never ran by default.
     public init(
         state: State = .stopped,
         startedAt: Double? = nil,
         outputs: [OutputStatus] = [],
-        endReason: LivestreamEndReason? = nil
+        endReason: LivestreamEndReason? = nil,
+        warnings: [LivestreamWarning] = []
     ) {
         self.state = state
         self.startedAt = startedAt
         self.outputs = outputs
         self.endReason = endReason
+        self.warnings = warnings
     }
 }

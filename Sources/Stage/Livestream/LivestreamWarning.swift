@@ -6,6 +6,14 @@ public struct LivestreamWarning: Sendable, Hashable {
         case outputInterrupted = "output_interrupted"
         /// An output is given up for now; the others go on.
         case outputFailed = "output_failed"
+        /// An output lost its target and is now taken by its spare address.
+        case outputOnSpare = "output_on_spare"
+        /// An output is back at its first address.
+        case outputOnMain = "output_on_main"
+        /// The stream is not what an output's platform asks for.
+        case streamUnsuitable = "stream_unsuitable"
+        /// The stream is what an output's platform asks for, again.
+        case streamSuitable = "stream_suitable"
         /// The last output was to be removed, and stays.
         case lastOutput = "last_output"
         /// Nothing is to be heard or seen; the livestream will stop.

@@ -28,8 +28,12 @@ public struct OutputStatus: Sendable, Equatable {
     public var droppedFrames: UInt64
     /// How often it connected again after a loss.
     public var reconnects: UInt64
-    /// The latest failure in words, free of secrets; nil without one.
-    public var lastError: String?
+    /// The latest failure; nil without one.
+    public var lastFault: OutputFault?
+    /// The spare address with its credentials masked; nil without one.
+    public var spareURL: String?
+    /// The spare address is the one that is pushed to, or tried.
+    public var isOnSpare: Bool
 
     /// Makes a status; an output that has sent nothing by default.
     public init(
@@ -40,7 +44,9 @@ public struct OutputStatus: Sendable, Equatable {
         bytesSent: UInt64 = 0,
         droppedFrames: UInt64 = 0,
         reconnects: UInt64 = 0,
-        lastError: String? = nil
+        lastFault: OutputFault? = nil,
+        spareURL: String? = nil,
+        isOnSpare: Bool = false
     ) {
         self.name = name
         self.url = url
@@ -49,6 +55,11 @@ public struct OutputStatus: Sendable, Equatable {
         self.bytesSent = bytesSent
         self.droppedFrames = droppedFrames
         self.reconnects = reconnects
-        self.lastError = lastError
+        self.lastFault = lastFault
+        self.spareURL = spareURL
+        self.isOnSpare = isOnSpare
     }
+
+    /// The latest failure in words, free of secrets; nil without one.
+    public var lastError: String? { lastFault?.message }
 }

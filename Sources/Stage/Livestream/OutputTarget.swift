@@ -8,6 +8,12 @@ public struct OutputTarget: Sendable, Equatable {
     public var streamKey: String
     /// The rendition that is pushed; nil for the program itself.
     public var rendition: String?
+    /// Where to push when `url` fails, written like it; nil for nowhere else.
+    public var spareURL: String?
+    /// The stream's name at the spare address; nil for the same as at the first.
+    public var spareStreamKey: String?
+    /// What will be pushed, to be held against the target's rules before it begins; nil to look only once it runs.
+    public var figures: StreamFigures?
 
     /// Makes a target; nothing is checked here.
     public init(name: String, url: String, streamKey: String) {

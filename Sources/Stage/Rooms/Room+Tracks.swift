@@ -68,7 +68,8 @@ extension Room {
 
     /// Takes over what the mixer hears and sees.
     ///
-    /// Events: `track.subscribed`, `track.unsubscribed`, those of speakers, and `layout.changed` when a tile changes.
+    /// Events: `track.subscribed`, `track.unsubscribed`, those of speakers, `layout.changed` when a tile changes, and
+    /// `room.updated` when the program does without something else than before.
     mutating func report(_ report: MixerReport, at now: Double) {
         guard status == .inProgress else { return }
         var levels: [AudioLevel] = []
@@ -87,6 +88,9 @@ extension Room {
         }
         hear(levels, at: now)
         if revision != before { announceLayout(at: now) }
+        let level = load?.level ?? 0
+        if let told = report.load { (load, loadReportedAt) = (told, now) }
+        if level != load?.level ?? 0 { emit(.roomUpdated(view), at: now) }
     }
 
     // MARK: Steps shared with publishing

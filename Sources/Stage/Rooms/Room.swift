@@ -33,6 +33,8 @@ struct Room: Sendable {
 
     // The state of each feature; its rules are in an extension of its own.
     var roomLayout = RoomLayout()
+    var load: MixerLoad?
+    var loadReportedAt: Double?
     var speakers = DominantSpeaker()
     var pins = PinBoard()
     var invitations = InvitationBook()
@@ -80,6 +82,7 @@ struct Room: Sendable {
             participants: participants.map(view(of:)),
             dominantSpeakerSID: speakers.dominant,
             layout: layout,
+            load: load,
             revision: revision,
             createdAt: createdAt,
             updatedAt: updatedAt,

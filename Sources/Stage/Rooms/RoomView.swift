@@ -18,6 +18,8 @@ public struct RoomView: Sendable, Hashable {
     public var dominantSpeakerSID: String?
     /// What is on air.
     public var layout: LayoutView
+    /// How the room's mixer is doing, as it said last; nil before it has.
+    public var load: MixerLoad?
     /// The revision of the room's latest event.
     public var revision: UInt64
     /// Seconds since 1970.

@@ -22,9 +22,12 @@ public struct MixerReport: Sendable, Equatable {
 
     /// The hosts it knows something of; of others nothing changes.
     public var entries: [Entry]
+    /// How the mixer itself is doing; nil where that is not known.
+    public var load: MixerLoad?
 
     /// Makes a report.
-    public init(entries: [Entry]) {
+    public init(entries: [Entry], load: MixerLoad? = nil) {
         self.entries = entries
+        self.load = load
     }
 }

@@ -37,23 +37,34 @@ extension ModelSamples {
         return program
     }()
 
-    static let outputResource = OutputResource(
-        name: "x",
-        url: "x",
-        streamKey: "x",
-        state: "x",
-        bytesSent: 1,
-        droppedFrames: 1,
-        reconnects: 1,
-        lastError: "x"
-    )
+    static let outputFaultResource = OutputFaultResource(code: "x", message: "x", retry: "x")
 
-    static let livestreamResource = LivestreamResource(
-        state: "x",
-        startedAt: Timestamp(0),
-        endReason: "x",
-        outputs: [outputResource]
-    )
+    static let outputResource: OutputResource = {
+        var output = OutputResource(
+            name: "x",
+            url: "x",
+            streamKey: "x",
+            state: "x",
+            bytesSent: 1,
+            droppedFrames: 1,
+            reconnects: 1,
+            lastError: outputFaultResource
+        )
+        output.spareURL = "x"
+        output.onSpare = true
+        return output
+    }()
+
+    static let livestreamResource: LivestreamResource = {
+        var livestream = LivestreamResource(
+            state: "x",
+            startedAt: Timestamp(0),
+            endReason: "x",
+            outputs: [outputResource]
+        )
+        livestream.warnings = [warningResource]
+        return livestream
+    }()
 
     static let hLSResource = HLSResource(state: "x", startedAt: Timestamp(0), playbackHLSURL: "x")
 
@@ -94,30 +105,34 @@ extension ModelSamples {
 
     static let playbackResource = PlaybackResource(hlsURL: "x", rtmpURL: "x", flvURL: "x", viewerToken: "x")
 
-    static let roomResource = RoomResource(
-        sid: "x",
-        uniqueName: "x",
-        status: "x",
-        backstage: true,
-        wasOnAir: true,
-        maxParticipants: 1,
-        maxHosts: 1,
-        emptyRoomTimeout: 1,
-        unusedRoomTimeout: 1,
-        counts: countsResource,
-        dominantSpeakerSID: "x",
-        layout: layoutSettingsResource,
-        sound: roomSoundResource,
-        linger: 1,
-        egress: egressResource,
-        program: programResource,
-        playback: playbackResource,
-        revision: 1,
-        dateCreated: Timestamp(0),
-        dateUpdated: Timestamp(0),
-        endTime: Timestamp(0),
-        links: ["a": "b"]
-    )
+    static let roomResource: RoomResource = {
+        var room = RoomResource(
+            sid: "x",
+            uniqueName: "x",
+            status: "x",
+            backstage: true,
+            wasOnAir: true,
+            maxParticipants: 1,
+            maxHosts: 1,
+            emptyRoomTimeout: 1,
+            unusedRoomTimeout: 1,
+            counts: countsResource,
+            dominantSpeakerSID: "x",
+            layout: layoutSettingsResource,
+            sound: roomSoundResource,
+            linger: 1,
+            egress: egressResource,
+            program: programResource,
+            playback: playbackResource,
+            revision: 1,
+            dateCreated: Timestamp(0),
+            dateUpdated: Timestamp(0),
+            endTime: Timestamp(0),
+            links: ["a": "b"]
+        )
+        room.degradation = mixerLoadResource
+        return room
+    }()
 
     static let pinResource = PinResource(isLocal: true, pinType: "x", pinnedAt: Timestamp(0))
 

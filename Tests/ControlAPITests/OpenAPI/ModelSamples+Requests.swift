@@ -3,6 +3,8 @@ import GatewayModel
 extension ModelSamples {
     static let outputBody = {
         var body = OutputBody(name: "x", url: "x", streamKey: "x")
+        body.spareURL = "x"
+        body.spareStreamKey = "x"
         body.rendition = "x"
         return body
     }()
@@ -108,7 +110,13 @@ extension ModelSamples {
         sync: syncResource
     )
 
-    static let mixerReportBody = MixerReportBody(participants: [mixerReportEntry])
+    static let mixerLoadResource = MixerLoadResource(level: 1, reason: "x", work: 1, cores: 1)
+
+    static let mixerReportBody: MixerReportBody = {
+        var body = MixerReportBody(participants: [mixerReportEntry])
+        body.load = mixerLoadResource
+        return body
+    }()
 
     static let modeBody = ModeBody(mode: "x")
 

@@ -12,7 +12,14 @@ struct LivestreamProgressTests {
     private func at(_ seconds: Double) -> MonotonicTime { begin.advanced(seconds: seconds) }
 
     private func output(_ name: String, _ state: OutputStatus.State, _ error: String? = nil) -> OutputStatus {
-        OutputStatus(name: name, url: "rtmp://127.0.0.1/live", maskedStreamKey: "****", state: state, lastError: error)
+        let fault = error.map { OutputFault(.hungUp, $0, retry: .soon) }
+        return OutputStatus(
+            name: name,
+            url: "rtmp://127.0.0.1/live",
+            maskedStreamKey: "****",
+            state: state,
+            lastFault: fault
+        )
     }
 
     private func look(
@@ -137,6 +144,22 @@ struct LivestreamProgressTests {
         let outputs = [output("a", .connected)]
         #expect(look(&progress, outputs, at: 4) == [])
         #expect(reasons(look(&progress, outputs, at: 5)) == [.maximumDurationSoon])
+    }
+
+    @Test("An output that goes over to its spare address, and comes back, is named each time")
+    func spare() {
+        var progress = started()
+        func spared(_ isOnSpare: Bool, _ state: OutputStatus.State) -> OutputStatus {
+            var output = output("b", state)
+            (output.spareURL, output.isOnSpare) = ("rtmp://127.0.0.2/live", isOnSpare)
+            return output
+        }
+        let other = output("a", .connected)
+        #expect(reasons(look(&progress, [other, spared(true, .interrupted)], at: 1)) == [.outputInterrupted])
+        #expect(reasons(look(&progress, [other, spared(true, .connected)], at: 2)) == [.outputOnSpare])
+        #expect(look(&progress, [other, spared(true, .connected)], at: 3) == [])
+        #expect(reasons(look(&progress, [other, spared(false, .interrupted)], at: 4)) == [.outputInterrupted])
+        #expect(reasons(look(&progress, [other, spared(false, .connected)], at: 5)) == [.outputOnMain])
     }
 
     @Test("The first reason for an end stays")

@@ -21,7 +21,8 @@ struct LivestreamsTests {
             sinks.withLock { $0.removeAll { $0 === sink } }
         }
 
-        var count: Int { sinks.withLock { $0.count } }
+        /// Outputs, not what measures beside them.
+        var count: Int { sinks.withLock { $0.count { $0 is RTMPPush } } }
     }
 
     /// Passes packets to whoever is attached at the moment.
@@ -171,6 +172,57 @@ struct LivestreamsTests {
         }
         #expect(feeds.count == 0)
         #expect(livestreams.status(room: "R").state == .stopped)
+    }
+
+    @Test("what a platform does not want is told with the answer to the start, and as a warning")
+    func unsuitable() throws {
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        let port = try Port.free()
+        var target = OutputTarget(name: "fb", url: "rtmp://live-api.facebook.com:\(port)/rtmp/", streamKey: "k")
+        target.figures = StreamFigures(ProgramConfiguration(videoBitrate: 9000, keyInterval: 6))
+        try livestreams.start(room: "R", targets: [target])
+        let told = livestreams.status(room: "R").warnings
+        #expect(told.map(\.reason) == [.streamUnsuitable])
+        let message = told.first?.message ?? ""
+        for word in ["fb", "rtmps://", "9000 kb/s", "6.0 s"] { #expect(message.contains(word), "\(message)") }
+        #expect(warnings.wait(until: .now().advanced(seconds: 2)) { $0.first } == told.first)
+        try livestreams.stop(room: "R")
+        #expect(livestreams.status(room: "R").warnings.isEmpty)
+    }
+
+    @Test("an output goes over to its spare address when its first one dies, and says so")
+    func spare() throws {
+        let (first, second) = (try Nginx(), try Nginx())
+        try first.start()
+        try second.start()
+        let sample = try Sample.shared.get()
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        let broadcast = Broadcast(sample.packets, to: [Relay(feeds)])
+        defer { broadcast.end() }
+        var target = OutputTarget(name: "one", url: first.url, streamKey: "key-of-first")
+        target.spareURL = second.url
+        target.spareStreamKey = "key-of-second"
+        try livestreams.start(room: "R", targets: [target])
+        let before = try #require(wait { $0.outputs.first?.state == .connected })
+        #expect(before.outputs.first?.isOnSpare == false)
+        first.kill()
+        let after = try #require(wait { $0.outputs.first.map { $0.state == .connected && $0.isOnSpare } == true })
+        #expect(after.outputs.first?.maskedStreamKey == "****cond")
+        let reasons = warnings.wait(until: .now().advanced(seconds: 2)) { $0.count >= 2 ? $0.map(\.reason) : nil }
+        #expect(reasons == [.outputInterrupted, .outputOnSpare])
+        usleep(1_200_000)
+        try livestreams.stop(room: "R")
+        _ = wait { $0.state == .stopped }
+        // A session of its own: from 0, with headers and a key picture first.
+        let recorded = try FLVFile.read(second.recording("key-of-second"))
+        let pictures = recorded.filter { if case .picture = $0.content { true } else { false } }
+        #expect(pictures.first?.isKeyPicture == true)
+        #expect((pictures.first?.timestamp ?? -1) < 100)
+        #expect(pictures.count > 20)
+        #expect(recorded.prefix { !$0.isKeyPicture }.contains { $0.content == .videoConfiguration(.h264) })
+        #expect(zip(recorded, recorded.dropFirst()).allSatisfy { $0.timestamp <= $1.timestamp })
     }
 
     @Test("V22 one that cannot connect in its time stops by itself with 4013")

@@ -108,6 +108,7 @@ struct RealServerTests {
         let refused = try #require(fixture.wait { $0.lastError != nil })
         #expect(refused.state == .connecting)
         #expect(refused.lastError?.contains("refused") == true)
+        #expect(refused.lastFault?.code == .unreachable && refused.lastFault?.retry == .soon)
         try nginx.start()
         #expect(fixture.waitFor(.connected) != nil)
     }
@@ -186,6 +187,7 @@ struct RealServerTests {
         defer { broadcast.end() }
         let failed = try #require(fixture.waitFor(.failed))
         #expect(failed.lastError?.contains("secret") == false)
+        #expect([.keyRefused, .hungUp].contains(failed.lastFault?.code) && failed.lastFault?.retry == .slow)
         print("denied: \(failed.lastError ?? "-")")
         let tries = nginx.log("error.log").components(separatedBy: "publish forbidden").count
         usleep(1_500_000)

@@ -135,6 +135,83 @@ struct PushStateMachineTests {
         #expect(machine.reported == .connected)
     }
 
+    @Test("every fault has its code, and says whether the next try is soon or slow")
+    mutating func codes() {
+        func fault(_ error: PushError) -> OutputFault {
+            var classifier = FaultClassifier(retryBudget: 300)
+            classifier.disconnected(now: now)
+            return classifier.classify(error, now: now)
+        }
+        for code in ["BadName", "Denied", "Rejected"] {
+            let error = PushError.refusedExplicitly("no", statusCode: "NetStream.Publish.\(code)")
+            #expect(fault(error) == OutputFault(.keyRefused, "no", retry: .slow))
+        }
+        let application = PushError.refusedExplicitly("no", statusCode: "NetConnection.Connect.InvalidApp")
+        #expect(fault(application) == OutputFault(.applicationRefused, "no", retry: .slow))
+        let soon: [(PushError.Code, OutputFault.Code)] = [
+            (.refused, .hungUp), (.closed, .connectionLost), (.unreachable, .unreachable), (.timedOut, .timedOut),
+            (.nameNotFound, .nameNotFound), (.stalled, .stalled), (.local, .local),
+        ]
+        for (code, told) in soon { #expect(fault(PushError(code, "x")) == OutputFault(told, "x", retry: .soon)) }
+        let slow: [(PushError.Code, OutputFault.Code)] = [
+            (.insecure, .certificate), (.forbiddenAddress, .forbiddenAddress), (.invalidAddress, .invalidAddress),
+        ]
+        for (code, told) in slow { #expect(fault(PushError(code, "x")) == OutputFault(told, "x", retry: .slow)) }
+    }
+
+    @Test("with a spare address the second failure in a row leads there at once, and it stays until it fails itself")
+    mutating func spare() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        _ = machine.start(now: now)
+        machine.accepted(now: now)
+        now = now.advanced(seconds: 100)
+        #expect(fail(.closed) == 1)
+        #expect(!machine.isOnSpare)
+        retry(after: 1)
+        #expect(fail(.unreachable) == 0.2)
+        #expect(machine.isOnSpare && machine.reported == .interrupted)
+        retry(after: 0.2)
+        machine.accepted(now: now)
+        #expect(machine.reported == .connected && machine.isOnSpare)
+        now = now.advanced(seconds: 1000)
+        #expect(fail(.closed) == 1)
+        #expect(machine.isOnSpare)
+        retry(after: 1)
+        #expect(fail(.timedOut) == 0.2)
+        #expect(!machine.isOnSpare)
+    }
+
+    @Test("with both addresses dead they take turns, with growing delays")
+    mutating func bothDead() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        _ = machine.start(now: now)
+        var places: [Bool] = []
+        var delays: [Double] = []
+        for _ in 0..<8 {
+            guard let delay = fail(.unreachable) else { break }
+            delays.append(delay)
+            places.append(machine.isOnSpare)
+            retry(after: delay)
+        }
+        #expect(places == [false, true, true, false, false, true, true, false])
+        #expect(delays[1] == 0.2 && delays[0] == 1 && delays[2] == 1.5)
+        #expect(delays.dropFirst(2) == ArraySlice(delays.dropFirst(2).sorted()))
+        #expect(machine.reported == .connecting)
+    }
+
+    @Test("a refused key at one address leads to the other at once; refused at both, the output has failed")
+    mutating func refusedAtBoth() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        _ = machine.start(now: now)
+        #expect(fail(.refused, explicitly: true) == 0.2)
+        #expect(machine.isOnSpare && machine.reported == .connecting)
+        #expect(machine.lastFault?.retry == .soon)
+        retry(after: 0.2)
+        #expect(fail(.refused, explicitly: true) == 30)
+        #expect(machine.reported == .failed && !machine.isOnSpare)
+        #expect(machine.lastFault == OutputFault(.keyRefused, "no", retry: .slow))
+    }
+
     @Test("a stopped push does nothing more")
     mutating func stopped() {
         _ = machine.start(now: now)

@@ -5,7 +5,14 @@ import Testing
 @Suite("What is new about a livestream")
 struct LivestreamNewsTests {
     private func output(_ name: String, _ state: OutputStatus.State, error: String? = nil) -> OutputStatus {
-        OutputStatus(name: name, url: "rtmp://host/live", maskedStreamKey: "****", state: state, lastError: error)
+        let fault = error.map { OutputFault(.unreachable, $0, retry: .soon) }
+        return OutputStatus(
+            name: name,
+            url: "rtmp://host/live",
+            maskedStreamKey: "****",
+            state: state,
+            lastFault: fault
+        )
     }
 
     private func status(_ outputs: OutputStatus..., state: LivestreamStatus.State = .started) -> LivestreamStatus {

@@ -63,6 +63,27 @@ struct StageSoundTests {
         #expect(try run.view("ann").sync == sync && run.room.revision == revision)
     }
 
+    @Test("What a mixer does without is told by one event for each level, and what it costs by none")
+    mutating func load() throws {
+        _ = run.room.takeEvents()
+        func report(_ level: Int, _ work: Double) -> MixerReport {
+            let load = MixerLoad(level: level, reason: level > 0 ? "frame_work" : nil, work: work, cores: 0.5)
+            return MixerReport(entries: [], load: load)
+        }
+        run.room.report(report(0, 0.4), at: 1)
+        run.room.report(report(0, 0.5), at: 2)
+        #expect(run.room.takeEvents().isEmpty)
+        #expect(run.room.view.load?.work == 0.5)
+        run.room.report(report(1, 0.9), at: 3)
+        run.room.report(report(1, 0.7), at: 4)
+        run.room.report(MixerReport(entries: []), at: 5)
+        run.room.report(report(0, 0.5), at: 6)
+        let loads = run.room.takeEvents().map { event -> Int? in
+            if case .roomUpdated(let view) = event.payload { view.load?.level } else { nil }
+        }
+        #expect(loads == [1, 0])
+    }
+
     @Test("An avatar comes with the join, is seen on the tile, changes and goes; a new self brings its own")
     mutating func avatar() throws {
         let picture = AssetReference(name: "ben")

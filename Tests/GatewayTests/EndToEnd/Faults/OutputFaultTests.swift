@@ -37,7 +37,7 @@ struct OutputFaultTests {
         #expect(try await fault("absent", of: stage, within: .seconds(3))?.lowercased().contains("refused") == true)
         #expect(try await stage.output("absent")["state"].string == "connecting")
         #expect(try await stage.waitForOutput("denying", ["failed"], within: .seconds(8)))
-        let denial = try await stage.output("denying")["last_error"].string ?? ""
+        let denial = try await stage.output("denying")["last_error"]["message"].string ?? ""
         #expect(!denial.isEmpty)
 
         // One dies, one stands still.
@@ -45,16 +45,16 @@ struct OutputFaultTests {
         freezing.pause()
         let frozen = MonotonicTime.now()
         #expect(try await stage.waitForOutput("dying", ["interrupted"], within: .seconds(3)))
-        let death = try await stage.output("dying")["last_error"].string ?? ""
+        let death = try await stage.output("dying")["last_error"]["message"].string ?? ""
         #expect(!death.isEmpty)
         #expect(try await stage.waitForOutput("freezing", ["interrupted"], within: .seconds(12)))
         let stall = try await stage.output("freezing")
         print(
             "outputs: denied \"\(denial)\"; died \"\(death)\"; frozen noticed after",
-            "\(MonotonicTime.now().seconds(since: frozen)) s \"\(stall["last_error"].string ?? "")\",",
+            "\(MonotonicTime.now().seconds(since: frozen)) s \"\(stall["last_error"]["message"].string ?? "")\",",
             "dropped \(stall["dropped_frames"].int ?? -1)"
         )
-        #expect(stall["last_error"].string?.isEmpty == false)
+        #expect(stall["last_error"]["message"].string?.isEmpty == false)
 
         // Nobody is home behind an open door: that takes until the deadline of the handshake.
         let silence = try await fault("silent", of: stage, within: .seconds(8))
@@ -105,7 +105,7 @@ struct OutputFaultTests {
     private func fault(_ name: String, of stage: FaultStage, within deadline: Duration) async throws -> String? {
         var fault: String?
         _ = try await eventually(within: deadline, every: .milliseconds(100)) {
-            fault = try await stage.output(name)["last_error"].string
+            fault = try await stage.output(name)["last_error"]["message"].string
             return fault != nil
         }
         return fault

@@ -1,0 +1,115 @@
+import Media
+
+/// What a platform asks of a stream that is pushed to it.
+struct PlatformRules: Sendable, Equatable {
+    /// The video bitrates for a size at a rate.
+    struct Step: Sendable, Equatable {
+        /// Pixels of the shorter side, up to which the step goes.
+        var lines: Int
+        /// Pictures per second, up to which it goes.
+        var frameRate: Double
+        /// Thousands of bits per second.
+        var bitrate: ClosedRange<Double>
+    }
+
+    var platform: Platform
+    /// The month in which the platform's page was read; they change.
+    var asOf: String
+    /// The page.
+    var source: String
+    var needsTLS = false
+    /// From the smallest size and rate to the largest.
+    var steps: [Step]
+    /// Seconds from one key picture to the next, at most.
+    var longestKeyInterval: Double
+    /// H.264's `profile_idc`s.
+    var profiles: Set<Int> = [77, 100]
+    /// B-frames in a row.
+    var mostReorderedPictures = 2
+    var audioCodecs: Set<AudioCodec> = [.aac]
+    var sampleRates: Set<Int> = [44_100, 48_000]
+    /// Thousands of bits per second, at most.
+    var highestAudioBitrate: Double
+
+    /// The rules for a platform.
+    static func rules(for platform: Platform) -> PlatformRules {
+        switch platform {
+        case .youtube: youtube
+        case .twitch: twitch
+        case .facebook: facebook
+        case .unknown: unknown
+        }
+    }
+
+    /// The step that a stream of this size and rate is on; nil when it is beyond all of them.
+    func step(lines: Int, frameRate: Double) -> Step? {
+        // Rates are told as 30 and measured as 30.02.
+        steps.first { lines <= $0.lines && frameRate <= $0.frameRate + 1 }
+    }
+}
+
+extension PlatformRules {
+    /// The ranges for the sizes below 720 lines, and the least for 720, are those of older versions of the page.
+    private static let youtube = PlatformRules(
+        platform: .youtube,
+        asOf: "2026-11",
+        source: "https://support.google.com/youtube/answer/2853702",
+        steps: [
+            Step(lines: 360, frameRate: 60, bitrate: 400...1000),
+            Step(lines: 480, frameRate: 60, bitrate: 500...2000),
+            Step(lines: 720, frameRate: 60, bitrate: 1500...8000),
+            Step(lines: 1080, frameRate: 30, bitrate: 3000...8000),
+            Step(lines: 1080, frameRate: 60, bitrate: 4000...12_000),
+            Step(lines: 1440, frameRate: 60, bitrate: 6000...24_000),
+            Step(lines: 2160, frameRate: 60, bitrate: 10_000...51_000),
+        ],
+        longestKeyInterval: 4,
+        audioCodecs: [.aac, .mp3],
+        highestAudioBitrate: 160
+    )
+
+    private static let twitch = PlatformRules(
+        platform: .twitch,
+        asOf: "2026-11",
+        source: "https://www.twitch.tv/creatorcamp/en/setting-up-your-stream/broadcast-recommendations",
+        steps: [
+            Step(lines: 720, frameRate: 30, bitrate: 0...4500),
+            Step(lines: 1080, frameRate: 60, bitrate: 0...6000),
+        ],
+        longestKeyInterval: 2,
+        highestAudioBitrate: 320
+    )
+
+    private static let facebook = PlatformRules(
+        platform: .facebook,
+        asOf: "2026-11",
+        source: "https://developers.facebook.com/docs/live-video-api/reference",
+        needsTLS: true,
+        steps: [
+            Step(lines: 360, frameRate: 30, bitrate: 400...1000),
+            Step(lines: 480, frameRate: 30, bitrate: 600...2000),
+            Step(lines: 720, frameRate: 30, bitrate: 1500...4000),
+            Step(lines: 720, frameRate: 60, bitrate: 2250...6000),
+            Step(lines: 1080, frameRate: 30, bitrate: 3000...6000),
+            Step(lines: 1080, frameRate: 60, bitrate: 4500...9000),
+        ],
+        longestKeyInterval: 4,
+        highestAudioBitrate: 256
+    )
+
+    /// What none of the others objects to for being too much; too little is for somebody else's server to say, and so
+    /// is whether it wants TLS.
+    private static let unknown = PlatformRules(
+        platform: .unknown,
+        asOf: "2026-11",
+        source: "the strictest of the platforms' limits",
+        steps: [
+            Step(lines: 360, frameRate: 30, bitrate: 0...1000),
+            Step(lines: 480, frameRate: 30, bitrate: 0...2000),
+            Step(lines: 720, frameRate: 30, bitrate: 0...4000),
+            Step(lines: 1080, frameRate: 60, bitrate: 0...6000),
+        ],
+        longestKeyInterval: 2,
+        highestAudioBitrate: 160
+    )
+}

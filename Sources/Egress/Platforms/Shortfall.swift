@@ -1,0 +1,26 @@
+/// One thing about a stream that its platform does not want so.
+struct Shortfall: Sendable, Hashable {
+    /// What it is about.
+    enum Kind: String, Sendable, Hashable, CaseIterable {
+        case transport
+        case size
+        case videoBitrate
+        case keyInterval
+        case videoCodec
+        case profile
+        case reordering
+        case audioCodec
+        case sampleRate
+        case channels
+        case audioBitrate
+    }
+
+    var kind: Kind
+    /// For people.
+    var message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}

@@ -1,0 +1,22 @@
+/// How near a room's mixer is to the limit of what its machine can do.
+public struct MixerLoad: Sendable, Hashable {
+    /// How far down the program is, 0 to 6; each level adds to those before it, and none leaves out sound.
+    ///
+    /// 1: some of the coder's search. 2: pictures of smaller tiles. 3: one picture of three. 4: the pictures of all but the
+    /// first tiles. 5: renditions. 6: all pictures of hosts.
+    public var level: Int
+    /// Why: `frame_work` or `encoder_queue`; nil on level 0.
+    public var reason: String?
+    /// The part of its time that a slow picture takes; 1 leaves none to spare.
+    public var work: Double
+    /// Processor cores that the mixer keeps busy.
+    public var cores: Double
+
+    /// Makes a load.
+    public init(level: Int, reason: String?, work: Double, cores: Double) {
+        self.level = level
+        self.reason = reason
+        self.work = work
+        self.cores = cores
+    }
+}

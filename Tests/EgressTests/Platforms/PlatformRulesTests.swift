@@ -1,0 +1,90 @@
+import Media
+import Stage
+import Testing
+
+@testable import Egress
+
+@Suite("What platforms ask of a stream")
+struct PlatformRulesTests {
+    private func kinds(_ program: ProgramConfiguration, _ platform: Platform, isSecure: Bool = true) -> [Shortfall.Kind]
+    {
+        PlatformRules.rules(for: platform).shortfalls(of: StreamFigures(program), isSecure: isSecure).map(\.kind)
+    }
+
+    @Test("a target belongs to a platform by its host's domain, not by words in its name")
+    func hosts() {
+        let hosts: [(String, Platform)] = [
+            ("a.rtmps.youtube.com", .youtube), ("A.RTMP.YouTube.com.", .youtube), ("live-fra.twitch.tv", .twitch),
+            ("ingest.global-contribute.live-video.net", .twitch), ("live-api-s.facebook.com", .facebook),
+            ("rtmp-api.facebook.com", .facebook), ("youtube.com.example.org", .unknown), ("notyoutube.com", .unknown),
+            ("127.0.0.1", .unknown), ("com", .unknown),
+        ]
+        for (host, platform) in hosts { #expect(Platform(host: host) == platform, "\(host)") }
+    }
+
+    @Test("the default program suits every platform")
+    func defaults() {
+        for platform in Platform.allCases { #expect(kinds(ProgramConfiguration(), platform) == [], "\(platform)") }
+        #expect(kinds(ProgramConfiguration(), .facebook, isSecure: false) == [.transport])
+        #expect(kinds(ProgramConfiguration(), .unknown, isSecure: false) == [])
+    }
+
+    @Test("too much or too little is named, with what is the most or the least")
+    func limits() {
+        #expect(kinds(ProgramConfiguration(videoBitrate: 7000), .twitch) == [.videoBitrate])
+        #expect(kinds(ProgramConfiguration(videoBitrate: 7000), .youtube) == [])
+        #expect(kinds(ProgramConfiguration(videoBitrate: 900), .youtube) == [.videoBitrate])
+        #expect(kinds(ProgramConfiguration(videoBitrate: 900), .unknown) == [])
+        #expect(kinds(ProgramConfiguration(audioBitrate: 320), .twitch) == [])
+        #expect(kinds(ProgramConfiguration(audioBitrate: 320), .facebook) == [.audioBitrate])
+        #expect(kinds(ProgramConfiguration(keyInterval: 4), .youtube) == [])
+        #expect(kinds(ProgramConfiguration(keyInterval: 4), .twitch) == [.keyInterval])
+        #expect(kinds(ProgramConfiguration(keyInterval: 5), .facebook) == [.keyInterval])
+        #expect(kinds(ProgramConfiguration(width: 720, height: 1280), .facebook) == [])
+        #expect(kinds(ProgramConfiguration(width: 1920, height: 1920, videoBitrate: 6000), .twitch) == [.size])
+        let message = PlatformRules.rules(for: .twitch)
+            .shortfalls(of: StreamFigures(ProgramConfiguration(videoBitrate: 7000)), isSecure: true).first?.message
+        let words = "the video has 7000 kb/s; for 1280x720 at 30 pictures a second 4500 is the most for Twitch"
+        #expect(message == words)
+    }
+
+    @Test("codecs, profile, B-frames, channels and sample rate are looked at")
+    func codecs() {
+        var figures = StreamFigures()
+        #expect(PlatformRules.rules(for: .youtube).shortfalls(of: figures, isSecure: true) == [])
+        figures.videoCodec = .hevc
+        figures.profile = 66
+        figures.reorderedPictures = 3
+        figures.audioCodec = .mp3
+        figures.channels = 6
+        figures.sampleRate = 22_050
+        let kinds = PlatformRules.rules(for: .twitch).shortfalls(of: figures, isSecure: true).map(\.kind)
+        #expect(kinds == [.videoCodec, .profile, .reordering, .audioCodec, .sampleRate, .channels])
+        let youtube = PlatformRules.rules(for: .youtube).shortfalls(of: figures, isSecure: true).map(\.kind)
+        #expect(!youtube.contains(.audioCodec))
+    }
+
+    @Test("a rendition is held against the rules with its own figures, and the sound alone without pictures")
+    func renditions() {
+        var program = ProgramConfiguration()
+        let small = Rendition(name: "480p", width: 854, height: 480, videoBitrate: 1200)
+        program.ladder = RenditionLadder(renditions: [small], hasAudioOnly: true)
+        #expect(StreamFigures(program, rendition: "480p").height == 480)
+        #expect(StreamFigures(program, rendition: "480p").videoBitrate == 1200)
+        #expect(StreamFigures(program, rendition: "audio").videoCodec == nil)
+        #expect(StreamFigures(program, rendition: "audio").sampleRate == 48_000)
+    }
+
+    @Test("every platform's table rises, and says when and where it was read")
+    func tables() {
+        for platform in Platform.allCases {
+            let rules = PlatformRules.rules(for: platform)
+            #expect(rules.platform == platform)
+            #expect(rules.asOf.count == 7 && !rules.source.isEmpty)
+            for (one, next) in zip(rules.steps, rules.steps.dropFirst()) {
+                #expect(one.lines < next.lines || one.frameRate < next.frameRate)
+                #expect(one.bitrate.upperBound <= next.bitrate.upperBound)
+            }
+        }
+    }
+}

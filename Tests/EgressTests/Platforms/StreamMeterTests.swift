@@ -1,0 +1,111 @@
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@testable import Egress
+
+@Suite("What a stream is measured to be")
+struct StreamMeterTests {
+    /// Feeds 30 pictures and 50 sounds a second; the figures of every stretch.
+    private func run(
+        _ meter: inout StreamMeter,
+        seconds: ClosedRange<Int>,
+        keyInterval: Int,
+        bytes: Int,
+        offset: (Int) -> Int32 = { _ in 0 }
+    ) -> [StreamFigures] {
+        var found: [StreamFigures] = []
+        for picture in seconds.lowerBound * 30..<seconds.upperBound * 30 {
+            let isKey = picture % (keyInterval * 30) == 0
+            let time = Int64(picture) * 1000 / 30
+            let packet = MediaPacket(
+                content: .picture(.h264, isKey: isKey, isDisposable: false),
+                timestamp: time,
+                compositionOffset: offset(picture),
+                body: ByteBuffer(repeating: 0, count: bytes + 5),
+                headerLength: 5
+            )
+            if let figures = meter.take(packet) { found.append(figures) }
+            let sound = MediaPacket(
+                content: .sound(.aac),
+                timestamp: time,
+                body: ByteBuffer(repeating: 0, count: 502),
+                headerLength: 2
+            )
+            if let figures = meter.take(sound) { found.append(figures) }
+        }
+        return found
+    }
+
+    @Test("a real stream's size, rates, codecs and key pictures")
+    func real() throws {
+        let sample = try Sample.shared.get()
+        var meter = StreamMeter()
+        var found: [StreamFigures] = []
+        let length = (sample.packets.map(\.timestamp).max() ?? 0) + 33
+        for round in 0..<4 {
+            for var packet in sample.packets where round == 0 || !packet.isConfiguration {
+                packet.timestamp += Int64(round) * length
+                if let figures = meter.take(packet) { found.append(figures) }
+            }
+        }
+        let figures = try #require(found.first)
+        #expect(figures.width == 640 && figures.height == 360 && figures.videoCodec == .h264)
+        #expect(figures.profile == 66 || figures.profile == 77)
+        #expect(abs((figures.frameRate ?? 0) - 30) < 0.5)
+        #expect(abs((figures.videoBitrate ?? 0) - 2500) < 250, "\(figures)")
+        #expect(abs((figures.keyInterval ?? 0) - 1) < 0.1)
+        #expect(figures.reorderedPictures == 0)
+        #expect(figures.audioCodec == .aac && figures.sampleRate == 48_000)
+        #expect((20...130).contains(figures.audioBitrate ?? 0), "\(figures)")
+    }
+
+    @Test("the bitrate and the distance of key pictures are those of each stretch, not of all time")
+    func stretches() throws {
+        var meter = StreamMeter()
+        let header = ByteBuffer(bytes: [0])
+        _ = meter.take(
+            MediaPacket(content: .videoConfiguration(.h264), timestamp: 0, body: header, headerLength: 0)
+        )
+        let good = run(&meter, seconds: 0...22, keyInterval: 2, bytes: 12_500)
+        #expect(good.count == 2)
+        #expect(good.allSatisfy { abs(($0.videoBitrate ?? 0) - 3000) < 10 && $0.keyInterval == 2 }, "\(good)")
+        let bad = run(&meter, seconds: 24...60, keyInterval: 8, bytes: 2500)
+        #expect(bad.last?.keyInterval == 8)
+        #expect(abs((bad.last?.videoBitrate ?? 0) - 600) < 10)
+        #expect(bad.last?.width == nil)
+    }
+
+    @Test("B-frames are counted by the pictures that are shown before one that came ahead of them")
+    func reordered() {
+        var meter = StreamMeter()
+        _ = meter.take(
+            MediaPacket(
+                content: .videoConfiguration(.h264),
+                timestamp: 0,
+                body: ByteBuffer(bytes: [0]),
+                headerLength: 0
+            )
+        )
+        // Sent as P B B: each P is shown after the two that follow it.
+        let found = run(&meter, seconds: 0...13, keyInterval: 2, bytes: 100) { $0 % 3 == 1 ? 66 : -33 }
+        #expect(found.first?.reorderedPictures == 2)
+    }
+
+    @Test("without another key picture a stretch ends after a while by the sound")
+    func keyless() {
+        var meter = StreamMeter()
+        _ = meter.take(
+            MediaPacket(
+                content: .videoConfiguration(.h264),
+                timestamp: 0,
+                body: ByteBuffer(bytes: [0]),
+                headerLength: 0
+            )
+        )
+        let found = run(&meter, seconds: 0...25, keyInterval: 1000, bytes: 100)
+        #expect(found.count == 1)
+        #expect((19...21).contains(found.first?.keyInterval ?? 0))
+    }
+}
