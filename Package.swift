@@ -65,7 +65,11 @@ let package = Package(
             providers: [.apt(["librtmp-dev", "libgnutls28-dev"])]
         ),
         .systemLibrary(name: "CYUV", providers: [.apt(["libyuv-dev"])]),
-        .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]),
+        .systemLibrary(
+            name: "CPango",
+            pkgConfig: "pangocairo",
+            providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]
+        ),
 
         // What flows, and who is on air.
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
@@ -220,7 +224,8 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media", "Mixer",
+                "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media",
+                "Mixer",
                 "RTMP", "RoomStore", "Stage", "Viewership", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ] + nioProducts("NIOCore", "NIOPosix"),
