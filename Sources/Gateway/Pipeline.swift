@@ -111,6 +111,7 @@ struct Pipeline: Sendable {
             program: program,
             audience: RTMPAudience(feeds: feeds, audience: viewership),
             feeds: feeds,
+            returns: ReturnFeedRule(stage: stage),
             tokens: tokens,
             logger: logger
         )

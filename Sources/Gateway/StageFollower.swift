@@ -35,6 +35,7 @@ struct StageFollower: Sendable {
         case .participantJoined(let participant), .participantUpdated(let participant),
             .participantReconnected(let participant), .participantReconnecting(let participant, _):
             count(participant, room: room)
+            followReturn(of: participant, room: room)
             if case .participantJoined = event.payload { tellMixers(event) }
         case .participantLeft(let participant, let reason):
             // Somebody who joined anew goes on counting, and is judged by that event.
@@ -103,6 +104,14 @@ struct StageFollower: Sendable {
             let name = HostFeedName(room: room, participantSID: participant.sid, source: source)
             feeds.close(name.text, reason: .roomEnded)
         }
+        program.close(ReturnFeedName(room: room, identity: participant.identity))
+    }
+
+    /// A host that wants no return feed any more loses the one it has.
+    private func followReturn(of participant: ParticipantView, room: String) {
+        let name = ReturnFeedName(room: room, identity: participant.identity)
+        guard !participant.isReturnWanted, feeds.feed(name.text) != nil else { return }
+        program.close(name)
     }
 
     private func log(_ change: SpeakerChange, room: String) {
@@ -122,7 +131,8 @@ struct StageFollower: Sendable {
         program.close(room: room)
         livestreams.roomEnded(room)
         recordings.roomEnded(room)
-        for feed in feeds.all where HostFeedName(feed.name)?.room == room {
+        for feed in feeds.all
+        where HostFeedName(feed.name)?.room == room || ReturnFeedName(feed.name)?.room == room {
             feeds.close(feed.name, reason: .roomEnded)
         }
         hls.roomEnded(room)

@@ -159,8 +159,8 @@ extension MetricFamily.Sample {
 }
 
 extension RoomDirectory {
-    /// Whether a feed of that name is a room's program rather than a host's feed.
+    /// Whether a feed of that name is a room's program rather than one from or for a host.
     fileprivate func isRoom(_ name: String) -> Bool {
-        HostFeedName(name) == nil
+        HostFeedName(name) == nil && ReturnFeedName(name) == nil
     }
 }

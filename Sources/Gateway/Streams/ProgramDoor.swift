@@ -6,7 +6,7 @@ import RTMP
 import Stage
 import Synchronization
 
-/// The one place where a room's program enters: lets the room's mixer publish, and only the newest one.
+/// The one place where a room's program enters, and its return feeds: lets the room's mixer publish, and only the newest.
 ///
 /// Each mixer process has a higher epoch than all before it. A lower epoch is refused, a higher one sends the present
 /// publisher away; the feed carries its clock over the change.
@@ -32,43 +32,77 @@ final class ProgramDoor: Sendable {
         guard let feed = feeds.feed(room) else {
             return .refuse(.publishDenied("the room has ended"), after: .zero)
         }
+        return publish(feed, room: room, epoch: epoch, on: connection)
+    }
+
+    /// Answers a mixer with the feed of one host, whose token was found good for the room and `epoch`.
+    ///
+    /// On the connection's event loop.
+    func publish(_ name: ReturnFeedName, epoch: UInt64, on connection: RTMPConnection) -> PublishVerdict {
+        guard feeds.feed(name.room) != nil else {
+            return .refuse(.publishDenied("the room has ended"), after: .zero)
+        }
+        return publish(feeds.open(name.text, tick: .zero), room: name.room, epoch: epoch, on: connection)
+    }
+
+    private func publish(
+        _ feed: Feed,
+        room: String,
+        epoch: UInt64,
+        on connection: RTMPConnection
+    ) -> PublishVerdict {
         let outcome = publishers.withLock { publishers -> (way: FeedPublisher, old: RTMPConnection?)? in
-            let present = publishers[room]
-            if let present, present.epoch > epoch { return nil }
-            publishers[room] = Publisher(epoch: epoch, connection: connection)
+            let present = publishers[feed.name]
+            // The program says which mixer is the newest, also where that one has not published yet.
+            let newest = max(present?.epoch ?? 0, publishers[room]?.epoch ?? 0)
+            guard epoch >= newest else { return nil }
+            publishers[feed.name] = Publisher(epoch: epoch, connection: connection)
             // Made under the lock, so that the feed and this door agree on who is the newest.
             return (feed.makePublisher(epoch: epoch), present?.connection)
         }
         guard let outcome else {
             logger.notice(
                 "program refused: a newer mixer is at work",
-                metadata: ["room": "\(room)", "epoch": "\(epoch)"]
+                metadata: ["feed": "\(feed.name)", "epoch": "\(epoch)"]
             )
             return .refuse(.publishDenied("a newer mixer publishes this program"), after: .zero)
         }
         if let old = outcome.old {
             old.eventLoop.execute { old.end(.publishReplaced, reason: .replaced) }
         }
-        logger.info("program is on air", metadata: ["room": "\(room)", "epoch": "\(epoch)"])
+        logger.info("program is on air", metadata: ["feed": "\(feed.name)", "epoch": "\(epoch)"])
         outcome.way.publisherChanged()
-        return .accept(ProgramPublisher(door: self, feed: outcome.way, room: room, connection: connection))
+        return .accept(ProgramPublisher(door: self, feed: outcome.way, name: feed.name, connection: connection))
     }
 
     /// The connection is gone; the epoch stays, so that an older mixer cannot come back in between.
-    fileprivate func leave(_ connection: RTMPConnection, room: String) {
+    fileprivate func leave(_ connection: RTMPConnection, feed: String) {
         let wasPresent = publishers.withLock { publishers in
-            guard publishers[room]?.connection === connection else { return false }
-            publishers[room]?.connection = nil
+            guard publishers[feed]?.connection === connection else { return false }
+            publishers[feed]?.connection = nil
             return true
         }
-        if wasPresent { logger.info("program publisher is gone", metadata: ["room": "\(room)"]) }
+        if wasPresent { logger.info("program publisher is gone", metadata: ["feed": "\(feed)"]) }
     }
 
-    /// Forgets a room that ended, and ends its publisher.
+    /// Forgets a room that ended, and ends its publishers.
     func close(room: String) {
-        let publisher = publishers.withLock { $0.removeValue(forKey: room) }
+        let names = publishers.withLock { publishers in
+            publishers.keys.filter { $0 == room || ReturnFeedName($0)?.room == room }
+        }
+        for name in names { close(feed: name, because: "the room has ended") }
+    }
+
+    /// Ends a return feed that is not wanted any more, for its publisher and for who plays it.
+    func close(_ name: ReturnFeedName) {
+        close(feed: name.text, because: "nobody wants this feed")
+        feeds.close(name.text, reason: .roomEnded)
+    }
+
+    private func close(feed: String, because reason: String) {
+        let publisher = publishers.withLock { $0.removeValue(forKey: feed) }
         guard let connection = publisher?.connection else { return }
-        connection.eventLoop.execute { connection.end(.publishFailed("the room has ended"), reason: .shutdown) }
+        connection.eventLoop.execute { connection.end(.publishFailed(reason), reason: .shutdown) }
     }
 }
 
@@ -76,13 +110,13 @@ final class ProgramDoor: Sendable {
 private final class ProgramPublisher: PublishReceiver {
     private let door: ProgramDoor
     private let feed: FeedPublisher
-    private let room: String
+    private let name: String
     private let connection: RTMPConnection
 
-    init(door: ProgramDoor, feed: FeedPublisher, room: String, connection: RTMPConnection) {
+    init(door: ProgramDoor, feed: FeedPublisher, name: String, connection: RTMPConnection) {
         self.door = door
         self.feed = feed
-        self.room = room
+        self.name = name
         self.connection = connection
     }
 
@@ -91,6 +125,6 @@ private final class ProgramPublisher: PublishReceiver {
     }
 
     func ended(_ reason: RTMPEndReason) {
-        door.leave(connection, room: room)
+        door.leave(connection, feed: name)
     }
 }

@@ -12,6 +12,7 @@ struct StreamDoors: RTMPServerDelegate {
     let program: ProgramDoor
     let audience: RTMPAudience
     let feeds: FeedDirectory
+    let returns: ReturnFeedRule
     let tokens: AccessTokens
     let logger: Logger
 
@@ -32,7 +33,16 @@ struct StreamDoors: RTMPServerDelegate {
                     // There is no such feed unless the room offers it.
                     return program.publish(room: rendition.text, epoch: epoch, on: connection)
                 }
-                guard claims.role == .mixer, claims.room == request.name, let epoch = claims.epoch else {
+                guard claims.role == .mixer, let epoch = claims.epoch else {
+                    return .refuse(.publishDenied("this token may not publish the program"), after: .seconds(1))
+                }
+                if let name = ReturnFeedName(request.name), claims.room == name.room {
+                    guard returns.isWanted(name) else {
+                        return .refuse(.publishDenied("nobody wants this feed"), after: .seconds(1))
+                    }
+                    return program.publish(name, epoch: epoch, on: connection)
+                }
+                guard claims.room == request.name else {
                     return .refuse(.publishDenied("this token may not publish the program"), after: .seconds(1))
                 }
                 return program.publish(room: request.name, epoch: epoch, on: connection)
@@ -50,10 +60,14 @@ struct StreamDoors: RTMPServerDelegate {
             guard host == nil else {
                 return loop.makeSucceededFuture(.refuse(.playFailed("a host's own feed is for the mixer")))
             }
+            guard ReturnFeedName(request.name) == nil else {
+                return loop.makeSucceededFuture(.refuse(.playFailed("a return feed needs its host's token")))
+            }
             return loop.makeSucceededFuture(audience.watch(request, on: connection))
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
             .map { claims -> PlayVerdict in
+                if let name = ReturnFeedName(request.name) { return attend(name, claims) }
                 switch (claims.role, host) {
                 case (.mixer, let host?) where claims.room == host.room:
                     guard feeds.feed(host.room) != nil else { return .refuse(.playStreamNotFound(request.name)) }
@@ -72,5 +86,16 @@ struct StreamDoors: RTMPServerDelegate {
                 logger.notice("play refused", metadata: ["error": "\(error)"])
                 return .refuse(.playFailed("this token is not valid"))
             }
+    }
+
+    /// Answers a player of a return feed, who is never counted.
+    private func attend(_ name: ReturnFeedName, _ claims: AccessClaims) -> PlayVerdict {
+        guard returns.admits(claims, to: name) else {
+            return .refuse(.playFailed("this token may not play that feed"))
+        }
+        guard returns.isWanted(name) else { return .refuse(.playStreamNotFound(name.text)) }
+        // It may be asked for before the mixer publishes it; one reader, so no tick.
+        feeds.open(name.text, tick: .zero)
+        return audience.attend(name.text)
     }
 }

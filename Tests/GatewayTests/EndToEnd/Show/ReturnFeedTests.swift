@@ -1,0 +1,79 @@
+import FootlightTesting
+import Foundation
+import Media
+import Testing
+
+@Suite("A host hears everybody but itself", .serialized, .timeLimit(.minutes(1)))
+struct ReturnFeedTests {
+    @Test("The return feed is the program's picture with the others' sound, for the host alone, and is not counted")
+    func returnFeed() async throws {
+        let stage = try await FaultStage(room: "talk")
+        let gateway = stage.gateway
+        let (red, blue) = (try await stage.join("red"), try await stage.join("blue"))
+        let hosts = [
+            try stage.publish(try await stage.clip(HostScript(.red, tone: 330)), as: red),
+            try stage.publish(try await stage.clip(HostScript(.blue, tone: 500)), as: blue),
+        ]
+        try await stage.waitUntilOnAir()
+        let feed = gateway.rtmpURL(room: "talk.return.red")
+        let token = try await self.token(for: "red", mode: "SEND_AND_RECV", in: stage)
+        #expect(try await refusal(of: feed + "?token=\(token)", in: stage), "nobody asked for the feed yet")
+
+        let sound = try await stage.expect(
+            200,
+            "PUT",
+            stage.path("participants/red/sound"),
+            ["return_feed": true]
+        )
+        #expect(sound["sound"]["return_feed"].bool == true, "\(sound)")
+        let recorder = try FFmpeg.record(feed + "?token=\(token)", seconds: 6, to: stage.folder.file("return.mkv"))
+        let program = try FFmpeg.record(
+            gateway.rtmpURL(room: "talk"),
+            seconds: 6,
+            to: stage.folder.file("program.mkv")
+        )
+        let other = try await self.token(for: "blue", mode: "SEND_AND_RECV", in: stage)
+        #expect(try await refusal(of: feed, in: stage), "without a token")
+        #expect(try await refusal(of: feed + "?token=\(other)", in: stage), "with another host's token")
+        let watching = try await stage.expect(200, "GET", "/v1/rooms/talk")["counts"]["audience"].int
+        #expect(watching ?? 9 <= 1, "the return feed is counted")
+
+        let heard = try await recorder.finish()
+        let shown = try await heard.picture(at: 4)
+        #expect(shown.averageColour(x: 100, y: 100, width: 300, height: 300).distance(to: .red) < 30)
+        #expect(shown.averageColour(x: 880, y: 100, width: 300, height: 300).distance(to: .blue) < 30)
+        let own = try await heard.sound()
+        let (mine, theirs) = (
+            own.toneLevel(frequency: 330, from: 2, to: 5.5), own.toneLevel(frequency: 500, from: 2, to: 5.5)
+        )
+        #expect(mine < -60, "its own tone: \(mine) dB")
+        #expect(abs(theirs + 12) < 1, "the other's tone: \(theirs) dB")
+        let all = try await program.finish().sound()
+        #expect(abs(all.toneLevel(frequency: 330, from: 2, to: 5.5) + 12) < 1)
+        #expect(heard.backwardSteps == 0 && heard.largestGap(.video) < 0.1)
+
+        // Not wanted any more, it is gone for whoever plays it.
+        let last = try FFmpeg.record(feed + "?token=\(token)", seconds: 20, to: stage.folder.file("last.mkv"))
+        try await Task.sleep(for: .seconds(1.5))
+        try await stage.expect(200, "PUT", stage.path("participants/red/sound"), ["return_feed": false])
+        #expect(try await last.child.wait(.seconds(5)) != nil)
+        #expect(try await refusal(of: feed + "?token=\(token)", in: stage))
+        let isPublishing = hosts.allSatisfy(\.isRunning)
+        #expect(isPublishing)
+    }
+
+    private func token(for identity: String, mode: String, in stage: FaultStage) async throws -> String {
+        try await ChildProcess.run([
+            GatewayProcess.findBinary(), "token", "--data-dir", stage.gateway.dataFolder, "--room", stage.room,
+            "--identity", identity, "--mode", mode,
+        ]).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Whether a player of that URL gets nothing and is sent away.
+    private func refusal(of url: String, in stage: FaultStage) async throws -> Bool {
+        let player = try FFmpeg.record(url, seconds: 1, to: stage.folder.file("\(UUID().uuidString).mkv"))
+        let exit = try await player.child.wait(.seconds(6))
+        player.child.end()
+        return exit != nil && exit != .code(0)
+    }
+}
