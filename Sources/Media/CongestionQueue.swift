@@ -18,13 +18,23 @@ public struct CongestionQueue: Sendable {
         public var sound: Int64
         /// Bytes of packet bodies that the queue never exceeds.
         public var bytes: Int
+        /// Milliseconds above which key pictures are dropped with all others, so that what is left of a bad line
+        /// carries sound; never by default.
+        public var keyPictures: Int64
 
         /// Limits that suit a live push; the parameters are the properties.
-        public init(disposable: Int64 = 700, pictures: Int64 = 900, sound: Int64 = 5000, bytes: Int = 8 << 20) {
+        public init(
+            disposable: Int64 = 700,
+            pictures: Int64 = 900,
+            sound: Int64 = 5000,
+            bytes: Int = 8 << 20,
+            keyPictures: Int64 = .max
+        ) {
             self.disposable = disposable
             self.pictures = pictures
             self.sound = sound
             self.bytes = bytes
+            self.keyPictures = keyPictures
         }
     }
 
@@ -129,6 +139,10 @@ public struct CongestionQueue: Sendable {
         drop { $0.isDependentPicture }
         // Only a gap after the newest key picture reaches into the future.
         if endsInPictures { isWaitingForKeyPicture = true }
+        if span > limits.keyPictures, packets.contains(where: \.isPicture) {
+            drop { $0.isPicture }
+            isWaitingForKeyPicture = true
+        }
     }
 
     /// The hard rules: whole groups of pictures from the oldest, sound by age, then anything but what is newest.

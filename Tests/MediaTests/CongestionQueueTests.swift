@@ -117,6 +117,23 @@ struct CongestionQueueTests {
         #expect(queue.dropped.sounds == 2750)
     }
 
+    @Test("where sound alone is to be carried, key pictures go too, and come again when the line is free")
+    func keyPictures() {
+        var queue = CongestionQueue(limits: .init(sound: 60_000, keyPictures: 2000))
+        for time in stride(from: Int64(0), through: 6000, by: 20) {
+            queue.append(Self.sound(time))
+            if time % 1000 == 0 { queue.append(Self.key(time)) } else { queue.append(Self.picture(time)) }
+        }
+        #expect(queue.dropped.sounds == 0 && queue.dropped.keyPictures == 7)
+        let sounds = drain(&queue)
+        #expect(sounds.count == 301 && sounds.allSatisfy { $0.content == .sound(.aac) })
+        queue.append(Self.picture(6010))
+        #expect(queue.isEmpty && queue.isWaitingForKeyPicture)
+        queue.append(Self.key(7000))
+        queue.append(Self.picture(7020))
+        #expect(queue.count == 2)
+    }
+
     @Test("whatever comes in whatever order, the limits hold", arguments: UInt64(0)..<20)
     func bounded(seed: UInt64) {
         var random = Random(state: seed)

@@ -16,6 +16,8 @@ public final class FaultProxy: Sendable {
         case blackHole
         /// All goes through, so much later.
         case delay(Duration)
+        /// All goes through, no more than so much a second each way.
+        case slow(bytesPerSecond: Int)
     }
 
     /// The port of 127.0.0.1 to connect to.

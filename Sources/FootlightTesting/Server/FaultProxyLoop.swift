@@ -18,12 +18,15 @@ struct FaultProxyLoop: Sendable {
 
         /// Moves what can be moved.
         ///
+        /// - Parameter share: The most bytes that may be taken in now.
         /// - Returns: False when a socket is broken, or all has gone through that will ever come.
-        mutating func move(delay: Double, now: MonotonicTime) -> Bool {
+        mutating func move(delay: Double, share: Int, now: MonotonicTime) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 65_536)
-            while !isEnded, waiting.reduce(0, { $0 + $1.bytes.count }) < Self.limit {
-                let count = read(from, &buffer, buffer.count)
+            var share = share
+            while !isEnded, share > 0, waiting.reduce(0, { $0 + $1.bytes.count }) < Self.limit {
+                let count = read(from, &buffer, min(buffer.count, share))
                 if count > 0 {
+                    share -= count
                     waiting.append((now.advanced(seconds: delay), Array(buffer[..<count])))
                 } else if count == 0 {
                     isEnded = true
@@ -61,6 +64,7 @@ struct FaultProxyLoop: Sendable {
 
     func run() {
         var links: [Link] = []
+        var latest = MonotonicTime.now()
         while !settings.isOver {
             let mode = settings.mode
             while let client = LoopbackSocket.accept(listener) {
@@ -76,22 +80,26 @@ struct FaultProxyLoop: Sendable {
             case .delay(let delay):
                 let parts = delay.components
                 move(&links, delay: Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
+            case .slow(let rate):
+                let elapsed = MonotonicTime.now().seconds(since: latest)
+                move(&links, delay: 0, share: max(1, Int(Double(rate) * elapsed)))
             case .cut:
                 for link in links { link.reset() }
                 links = []
             case .blackHole: break
             }
+            latest = MonotonicTime.now()
             usleep(3_000)
         }
         for link in links { link.reset() }
         close(listener)
     }
 
-    private func move(_ links: inout [Link], delay: Double) {
+    private func move(_ links: inout [Link], delay: Double, share: Int = .max) {
         let now = MonotonicTime.now()
         for index in links.indices.reversed() {
-            let isUp = links[index].up.move(delay: delay, now: now)
-            let isDown = links[index].down.move(delay: delay, now: now)
+            let isUp = links[index].up.move(delay: delay, share: share, now: now)
+            let isDown = links[index].down.move(delay: delay, share: share, now: now)
             if !(isUp && isDown) {
                 // HTTP needs no half-open connections: with one direction the other ends.
                 close(links[index].up.from)

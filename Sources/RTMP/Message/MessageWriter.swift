@@ -1,6 +1,7 @@
+import Media
 import NIOCore
 
-/// Collects the messages of one side that are not media, chunked and ready for the socket.
+/// Collects the messages of one side, chunked and ready for the socket.
 struct MessageWriter {
     /// A user control event (RTMP 1.0, 7.1.7).
     enum ControlEvent: UInt16 {
@@ -74,6 +75,25 @@ struct MessageWriter {
         var payload = ByteBuffer()
         payload.writeAMF0(values)
         write(MessageType.data, payload, streamID: streamID, chunkStream: 5)
+    }
+
+    /// Appends a publisher's packet; its timestamp is taken modulo 2^32.
+    mutating func media(_ packet: MediaPacket, streamID: UInt32) {
+        var payload = packet.body
+        if packet.content == .metadata {
+            // Asks the server to keep it for players to come.
+            payload = ByteBuffer()
+            payload.writeAMF0("@setDataFrame")
+            payload.writeImmutableBuffer(packet.body)
+        }
+        let message = RTMPMessage(
+            type: packet.messageType,
+            streamID: streamID,
+            timestamp: UInt32(truncatingIfNeeded: packet.timestamp),
+            payload: payload
+        )
+        let chunkStream: UInt8 = packet.isVideo ? 6 : packet.isAudio ? 4 : 5
+        output.writeChunks(message, chunkStream: chunkStream, chunkSize: chunkSize)
     }
 
     private mutating func control(_ type: UInt8, _ fill: (inout ByteBuffer) -> Void) {

@@ -1,6 +1,5 @@
 public import Media
 public import NIOCore
-import NIOPosix
 import Synchronization
 
 /// Plays one stream by RTMP and hands out its packets as they come.
@@ -19,12 +18,10 @@ public final class RTMPPlayer: Sendable {
     // Taken when the player starts and ends, not for media.
     private let state = Mutex(State.idle)
 
-    private static let connectTimeout = TimeAmount.seconds(5)
-
     /// Makes a player that does nothing before `start`.
     ///
     /// - Parameters:
-    ///   - url: `rtmp://host:port/app/name?query`.
+    ///   - url: `rtmp://host:port/app/name?query`, or `rtmps` for a server that the machine trusts.
     ///   - group: One of its event loops is used.
     ///   - onPacket: Takes each packet and the moment its last byte was read; on the event loop, never blocking. The
     ///     packet's timestamp is the feed's own, unwrapped to 64 bits.
@@ -53,21 +50,14 @@ public final class RTMPPlayer: Sendable {
             eventLoop.execute { self.finish("not an RTMP address") }
             return
         }
-        ClientBootstrap(group: eventLoop)
-            .connectTimeout(Self.connectTimeout)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        RTMPPlayerHandler(
-                            session: PlaySession(address: address),
-                            onPacket: self.onPacket,
-                            onEnd: { self.finish($0) }
-                        )
-                    )
-                }
+        RTMPDial(address: address, eventLoop: eventLoop)
+            .connect {
+                RTMPPlayerHandler(
+                    session: PlaySession(address: address),
+                    onPacket: self.onPacket,
+                    onEnd: { self.finish($0) }
+                )
             }
-            .connect(host: address.host, port: address.port)
             .whenComplete { result in
                 switch result {
                 case .success(let channel): self.connected(channel)

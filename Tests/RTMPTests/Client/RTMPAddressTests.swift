@@ -14,6 +14,15 @@ struct RTMPAddressTests {
         #expect(address.tcURL == "rtmp://example.org:1936/live/a")
         #expect(RTMPAddress("rtmp://[::1]/live/room")?.host == "::1")
         #expect(RTMPAddress("rtmp://h/live/room")?.port == 1935)
+        #expect(!address.isSecure)
+    }
+
+    @Test("rtmps is the same by TLS, on another port where none is named")
+    func secure() throws {
+        let address = try #require(RTMPAddress("rtmps://example.org/live/room"))
+        #expect(address.isSecure && address.port == 443)
+        #expect(address.tcURL == "rtmps://example.org/live")
+        #expect(RTMPAddress("RTMPS://h:8443/live/room")?.port == 8443)
     }
 
     @Test(

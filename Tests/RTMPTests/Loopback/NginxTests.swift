@@ -100,4 +100,43 @@ struct NginxTests {
             )
         }
     }
+
+    @Test("our publisher publishes to nginx, which hands on what it got")
+    func publish() async throws {
+        let relay = Relay()
+        let directory = FileManager.default.temporaryDirectory.appending(path: "footlight-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        try await withServer(relay) { server, group in
+            let port = try await freePort(group)
+            let file = directory.appending(path: "nginx.conf")
+            try configuration(directory: directory.path, port: port, target: server.port)
+                .write(to: file, atomically: true, encoding: .utf8)
+            let nginx = try ChildProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
+            defer { nginx.stop() }
+            try await Task.sleep(for: .milliseconds(500))
+            let shelf = PacketShelf([.aacConfiguration(data: [0x11, 0x88], timestamp: 0)])
+            let connection = RTMPPublishConnection(
+                url: "rtmp://127.0.0.1:\(port)/live/source",
+                source: shelf,
+                group: group
+            )
+            connection.start()
+            _ = await shelf.started.wait { !$0.isEmpty }
+            // nginx begins to push with the first publisher, and what came before is not handed on.
+            _ = await relay.publishes.wait { !$0.isEmpty }
+            for index in 0..<50 {
+                shelf.put(.aacFrame(data: [UInt8](repeating: UInt8(index), count: 64), timestamp: Int64(index) * 21))
+                connection.wake()
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            connection.finish()
+            #expect(await shelf.ends.wait { !$0.isEmpty }.map(\.isFinished) == [true])
+            let sounds = await relay.packets.wait { $0.count { $0.content == .sound(.aac) } > 40 }
+                .filter { $0.content == .sound(.aac) }
+            #expect(sounds.count > 40)
+            let known = Set((0..<50).map { [0xAF, 1] + [UInt8](repeating: UInt8($0), count: 64) })
+            #expect(sounds.allSatisfy { known.contains($0.bytes) })
+        }
+    }
 }

@@ -14,6 +14,8 @@ struct SessionRun {
     var violation: RTMPViolation?
     /// What the server wrote, behind the handshake.
     var replies: [RTMPMessage] = []
+    /// The same, byte for byte and with the handshake; whoever reads it empties it.
+    var rawReplies = ByteBuffer()
     private var replyDecoder = ChunkDecoder(limits: RTMPLimits())
     private var handshakeLeft = 1 + 2 * 1536
 
@@ -53,6 +55,7 @@ struct SessionRun {
 
     mutating func takeOutput() {
         guard var output = session.takeOutput() else { return }
+        rawReplies.writeImmutableBuffer(output)
         let skipped = min(handshakeLeft, output.readableBytes)
         output.moveReaderIndex(forwardBy: skipped)
         handshakeLeft -= skipped
