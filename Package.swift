@@ -169,7 +169,11 @@ let package = Package(
         ),
 
         // What an app needs.
-        .target(name: "FootlightClient", dependencies: ["Stage", "GatewayModel"], swiftSettings: strict),
+        .target(
+            name: "FootlightClient",
+            dependencies: ["Media", "Stage", "RTMP", "GatewayModel"],
+            swiftSettings: strict
+        ),
         .target(
             name: "FootlightTesting",
             dependencies: ["Media", "Stage", "FootlightClient"] + nioProducts("NIOCore"),
@@ -218,7 +222,17 @@ let package = Package(
             "Logging",
             "NIOCore"
         ),
-        .tests(of: "FootlightClient", "Stage", "GatewayModel", "FootlightTesting", "footlight"),
+        .tests(
+            of: "FootlightClient",
+            "Stage",
+            "GatewayModel",
+            "Media",
+            "RTMP",
+            "FootlightTesting",
+            "footlight",
+            "NIOCore",
+            "NIOPosix"
+        ),
         .tests(of: "FootlightTesting", "Media", "NIOCore"),
         // The gateway's own, and the whole process on loopback, which they start as a user would.
         .testTarget(

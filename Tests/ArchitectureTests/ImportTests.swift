@@ -34,7 +34,7 @@ private let table: [String: String] = [
     "footlight-bench": """
     Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
     """,
-    "FootlightClient": "Stage GatewayModel Foundation FoundationNetworking Observation Synchronization",
+    "FootlightClient": "Media Stage RTMP GatewayModel Foundation FoundationNetworking Observation Synchronization",
     "FootlightTesting": "Media Stage FootlightClient NIOCore FoundationNetworking Observation \(foundation)",
 ]
 
