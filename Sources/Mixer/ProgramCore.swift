@@ -21,6 +21,9 @@ final class ProgramCore {
     private let ring: CanvasRing
     private let output: any ProgramOutput
     private let signals: HostSignals?
+    private let gauge: LoadGauge?
+    /// One picture of three is left out, to have more time for the others.
+    var hasFewerPictures = false
     private var clock: ProgramClock
     private var director: PictureDirector
     private var scene = Scene()
@@ -41,6 +44,7 @@ final class ProgramCore {
         ring: CanvasRing,
         output: any ProgramOutput,
         signals: HostSignals? = nil,
+        gauge: LoadGauge? = nil,
         wardrobe: Wardrobe,
         callDraftsman: @escaping () -> Void = {},
         returns: (any ReturnOutput)? = nil,
@@ -50,6 +54,7 @@ final class ProgramCore {
         self.ring = ring
         self.output = output
         self.signals = signals
+        self.gauge = gauge
         sound = ProgramSound(output: output, returns: returns, music: music)
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
         director = PictureDirector(
@@ -97,8 +102,10 @@ final class ProgramCore {
             soundSeconds += MonotonicSleep.threadSeconds() - before
         case .picture(let index, let sample, let isLate):
             let before = MonotonicSleep.threadSeconds()
+            let began = MonotonicTime.now()
             makePicture(index, sample: sample, isLate: isLate)
             composeSeconds += MonotonicSleep.threadSeconds() - before
+            gauge?.composed(in: MonotonicTime.now().seconds(since: began))
             let lateness = clock.anchor.milliseconds(at: now) - ProgramTime.fractionalMilliseconds(ofSample: sample)
             statistics.largestLateness = max(statistics.largestLateness, lateness)
         case .jump:
@@ -139,8 +146,10 @@ final class ProgramCore {
     }
 
     private func makePicture(_ index: Int64, sample: Int64, isLate: Bool) {
+        guard !isLeftOut(index) else { return }
         guard output.pendingPictures <= Self.mostPending else {
             statistics.skippedPictures += 1
+            gauge?.skipped()
             return
         }
         // A new scene may hide somebody: no picture may repeat what was before it.
@@ -152,6 +161,11 @@ final class ProgramCore {
         }
         hasComposed = true
         put(canvas, index)
+    }
+
+    /// The numbers of the others, and so their times, stay what they are; one that begins a group is never left out.
+    private func isLeftOut(_ index: Int64) -> Bool {
+        hasFewerPictures && index % 3 == 2 && index % Int64(configuration.pictureGroupLength) != 0
     }
 
     private func repeatPicture(_ index: Int64) {

@@ -44,6 +44,7 @@ public final class ProgramMixer: Sendable {
     private let control = Mutex(Control())
     private let report = Mutex(Report())
     private let hostSignals = HostSignals()
+    private let gauge: LoadGauge
     private let returns: ReturnEncoders
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
@@ -75,6 +76,7 @@ public final class ProgramMixer: Sendable {
         self.recorder = recorder
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
+        gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
         drawingRoom = DrawingRoom(Wardrobe(assets))
         music = SlateMusic(assets)
         let returns = ReturnEncoders(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
@@ -85,6 +87,7 @@ public final class ProgramMixer: Sendable {
             encoderOptions: encoderOptions,
             firstSample: firstSample,
             ring: ring,
+            gauge: gauge,
             sink: { packet in
                 sink(packet)
                 returns.takeProgram(packet)
@@ -225,6 +228,9 @@ public final class ProgramMixer: Sendable {
         return result
     }
 
+    /// How near the program is to the limit of its machine, and what it does without; any thread.
+    public var load: ProgramLoad { gauge.load }
+
     /// What every input gives at this moment, in no order; at most a tenth of a second old.
     ///
     /// Any thread.
@@ -249,16 +255,19 @@ public final class ProgramMixer: Sendable {
             ring: ring,
             output: queue,
             signals: hostSignals,
+            gauge: gauge,
             wardrobe: drawingRoom.wardrobe,
             callDraftsman: { [drawingRoom] in drawingRoom.call() },
             returns: returns,
             music: music
         )
         var reportAt = MonotonicTime.now()
-        while !takeChanges(core) {
+        var whole = Scene()
+        while !takeChanges(core, &whole) {
             let now = MonotonicTime.now()
             if now >= reportAt {
                 publish(core, now)
+                if let step = gauge.look(now: now) { degrade(core, to: step, whole) }
                 reportAt = now.advanced(milliseconds: 500)
             }
             if let moment = core.step(at: now) { MonotonicSleep.until(moment) }
@@ -275,8 +284,28 @@ public final class ProgramMixer: Sendable {
         }
     }
 
+    /// Leaves out what a step does, and nothing else.
+    private func degrade(_ core: ProgramCore, to step: Degradation, _ whole: Scene) {
+        encoder.degrade(to: step)
+        core.hasFewerPictures = step >= .fewerPictures
+        show(whole, on: step, core)
+    }
+
+    private func show(_ whole: Scene, on step: Degradation, _ core: ProgramCore) {
+        let inputs = control.withLock { Array($0.hosts.values) }
+        for input in inputs {
+            let economy = whole.economy(of: input.id, on: step)
+            input.economy.withLock { $0 = economy }
+        }
+        let scene = whole.degraded(to: step)
+        core.apply(scene)
+        recorder?.record(.scene(scene), step: core.steps)
+    }
+
     /// Gives the core what was asked for since the last step; returns whether to stop.
-    private func takeChanges(_ core: ProgramCore) -> Bool {
+    ///
+    /// - Parameter whole: The scene in force, as it was asked for.
+    private func takeChanges(_ core: ProgramCore, _ whole: inout Scene) -> Bool {
         let (scene, changes, isStopped) = control.withLock { control in
             defer {
                 control.scene = nil
@@ -298,8 +327,8 @@ public final class ProgramMixer: Sendable {
             }
         }
         if let scene {
-            core.apply(scene)
-            recorder?.record(.scene(scene), step: core.steps)
+            whole = scene
+            show(scene, on: gauge.step, core)
         }
         return isStopped
     }

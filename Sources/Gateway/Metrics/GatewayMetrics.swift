@@ -17,7 +17,8 @@ struct GatewayMetrics: Sendable {
 
     /// The whole page.
     func text() -> String {
-        let media = rooms + ingest + hostTimes + fanOut + pushes + [mixerRestarts] + recordings.figures.families
+        let mixers = hostTimes + mixerLoads + [mixerRestarts]
+        let media = rooms + ingest + mixers + fanOut + pushes + recordings.figures.families
         return PrometheusText.render([build] + viewership.metrics() + media)
     }
 

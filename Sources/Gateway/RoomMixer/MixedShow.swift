@@ -61,8 +61,10 @@ final class MixedShow {
         let latest = Latest()
         self.mixer = mixer
         room = latest
+        let processor = ProcessorUse()
         self.reporter = reporter {
             latest.room.withLock { $0 }.report(mixer.signals).telling(mixer.statistics.hosts)
+                .telling(mixer.load, cores: processor.cores)
         }
         self.reporter.bringSnapshots(of: mixer)
         self.assets = assets { bytes, id in mixer.provide(bytes, for: id) }

@@ -17,6 +17,20 @@ extension MixerReportBody {
     }
 }
 
+extension MixerReportBody {
+    /// The same, and how the mixer itself is doing.
+    func telling(_ load: ProgramLoad, cores: Double) -> MixerReportBody {
+        var report = self
+        report.load = MixerLoadResource(
+            level: load.degradation.level,
+            reason: load.reason,
+            work: (load.ratio * 100).rounded() / 100,
+            cores: (cores * 100).rounded() / 100
+        )
+        return report
+    }
+}
+
 extension SyncResource {
     /// Rounded to what the measurement is worth.
     fileprivate init(_ host: MixerStatistics.Host) {

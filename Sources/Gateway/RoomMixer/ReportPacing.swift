@@ -85,7 +85,9 @@ struct ReportPacing {
 
     private func isDue(_ report: MixerReportBody, now: MonotonicTime) -> Bool {
         guard let last, now.seconds(since: last.at) < Self.rest else { return true }
-        guard report.participants.count == last.report.participants.count else { return true }
+        guard report.participants.count == last.report.participants.count,
+            report.load?.level == last.report.load?.level
+        else { return true }
         return zip(report.participants, last.report.participants).contains { new, old in
             new.sid != old.sid || new.subscribed != old.subscribed || (new.audioLevel == nil) != (old.audioLevel == nil)
                 || max(new.audioLevel ?? Self.quiet, old.audioLevel ?? Self.quiet) > Self.quiet

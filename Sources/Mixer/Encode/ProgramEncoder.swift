@@ -19,6 +19,8 @@ final class ProgramEncoder: @unchecked Sendable {
         var keyPictures: Int64 = 0
         var bytes: Int64 = 0
         var errors: Int64 = 0
+        /// Times that another coder took over.
+        var takeovers: Int64 = 0
     }
 
     private let frameRate: FrameRate
@@ -36,6 +38,12 @@ final class ProgramEncoder: @unchecked Sendable {
     /// Pictures of the program as files, for whoever asks.
     let snapshots = SnapshotDesk()
     private let wantsKey = Atomic(false)
+    private let gauge: LoadGauge?
+    /// How much of its search the coder should leave out, 0 to 2, and how much it does.
+    private let wantedEconomy = Atomic(0)
+    private var economy = 0
+    /// The renditions are not coded for now.
+    private let isLadderIdle = Atomic(false)
     private let counters = Mutex(Counters())
 
     /// The sound encoder keeps at most an incomplete frame and one that it looks ahead with.
@@ -48,6 +56,7 @@ final class ProgramEncoder: @unchecked Sendable {
         encoderOptions: String,
         firstSample: Int64,
         ring: CanvasRing,
+        gauge: LoadGauge? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
@@ -55,25 +64,21 @@ final class ProgramEncoder: @unchecked Sendable {
         frameRate = configuration.frameRate
         firstTimestamp = ProgramTime.milliseconds(ofSample: firstSample)
         self.ring = ring
+        self.gauge = gauge
         self.sink = sink
-        video = try VideoEncoder(
-            VideoEncoderConfiguration(
-                width: configuration.width,
-                height: configuration.height,
-                frameRateNumerator: configuration.frameRate.numerator,
-                frameRateDenominator: configuration.frameRate.denominator,
-                bitrate: configuration.videoBitrate * 1000,
-                preset: configuration.preset,
-                keyInterval: configuration.pictureGroupLength,
-                options: encoderOptions
-            )
-        )
+        video = try VideoEncoder(VideoEncoderConfiguration(configuration, options: encoderOptions))
         audio = try AudioEncoder(AudioEncoderConfiguration(bitrate: configuration.audioBitrate * 1000))
     }
 
     /// Makes the next picture a key picture; any thread.
     func requestKeyPicture() {
         wantsKey.store(true, ordering: .relaxed)
+    }
+
+    /// Brings the coder to what a step leaves out, with the next key picture; any thread.
+    func degrade(to step: Degradation) {
+        wantedEconomy.store(step.codingEconomy, ordering: .relaxed)
+        isLadderIdle.store(step >= .noRenditions, ordering: .relaxed)
     }
 
     func snapshot() -> Counters {
@@ -126,6 +131,8 @@ final class ProgramEncoder: @unchecked Sendable {
         let before = MonotonicSleep.threadSeconds()
         let timestamp = ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index))
         let forceKey = wantsKey.exchange(false, ordering: .relaxed)
+        if forceKey || index % Int64(configuration.pictureGroupLength) == 0 { economise() }
+        let began = MonotonicTime.now()
         var made: MediaPacket?
         var failed = false
         do {
@@ -139,6 +146,7 @@ final class ProgramEncoder: @unchecked Sendable {
         interleaver.promisePictures(
             from: ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index + 1))
         )
+        gauge?.coded(in: MonotonicTime.now().seconds(since: began))
         let spent = MonotonicSleep.threadSeconds() - before
         counters.withLock { counters in
             counters.encodeSeconds += spent
@@ -148,8 +156,30 @@ final class ProgramEncoder: @unchecked Sendable {
         drain()
         // What follows is for others, so the program's packet is on its way already.
         snapshots.show(ring.canvases[canvas])
-        present?.takePicture(ring.canvases[canvas], index: index, isKey: made?.isKeyPicture ?? false)
+        if !isLadderIdle.load(ordering: .relaxed) {
+            present?.takePicture(ring.canvases[canvas], index: index, isKey: made?.isKeyPicture ?? false)
+        }
         ring.giveBack(canvas)
+    }
+
+    /// Goes on with a coder that searches more or less, if another one is wanted.
+    ///
+    /// The library takes a new bitrate for a coder at work, but no other effort; so another coder takes over where a key
+    /// picture begins everything anew. Players keep what they were told at the beginning: a coder whose parameter sets
+    /// are not byte for byte those of the first is not taken.
+    private func economise() {
+        let wanted = wantedEconomy.load(ordering: .relaxed)
+        guard wanted != economy else { return }
+        economy = wanted
+        let options = VideoEncoderConfiguration.options(encoderOptions, economy: wanted)
+        do {
+            let other = try VideoEncoder(VideoEncoderConfiguration(configuration, options: options))
+            guard other.configuration == video.configuration else { return }
+            video = other
+            counters.withLock { $0.takeovers += 1 }
+        } catch {
+            counters.withLock { $0.errors += 1 }
+        }
     }
 
     private func encodeSound(
@@ -168,7 +198,7 @@ final class ProgramEncoder: @unchecked Sendable {
                 guard packet.timestamp >= firstTimestamp else { return }
                 interleaver.append(packet)
                 interleaver.promiseSounds(from: packet.timestamp + Self.soundSpacing)
-                present?.takeSound(packet)
+                if !isLadderIdle.load(ordering: .relaxed) { present?.takeSound(packet) }
             }
         } catch {
             failed = true

@@ -28,6 +28,7 @@ struct DecodeThread: Sendable {
         while !input.hasEnded {
             let started = MonotonicTime.now()
             while !input.hasEnded, let packet = input.takeDue(at: input.anchor.milliseconds(at: .now())) {
+                decoder.economy = input.economy.withLock { $0 }
                 decoder.decode(packet, into: input.media)
             }
             let used = MonotonicSleep.threadSeconds()

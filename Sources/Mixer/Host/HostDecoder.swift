@@ -10,6 +10,15 @@ struct HostDecoder: ~Copyable {
     private var video: VideoDecoder?
     private var videoConfiguration: MediaPacket?
     private var isWaitingForKey = true
+    /// What may be left out of the pictures.
+    var economy = VideoDecoder.Economy.none {
+        didSet {
+            guard economy != oldValue else { return }
+            video?.economy = economy
+            // Of what the next pictures refer to, only key pictures are there.
+            if oldValue == .onlyKeys { isWaitingForKey = true }
+        }
+    }
     private var audio: AudioDecoder?
     private var audioConfiguration: MediaPacket?
 
@@ -50,6 +59,7 @@ struct HostDecoder: ~Copyable {
         videoConfiguration = packet
         isWaitingForKey = true
         video = try VideoDecoder(configuration: packet)
+        video?.economy = economy
     }
 
     private mutating func decodePicture(

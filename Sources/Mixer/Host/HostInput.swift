@@ -1,3 +1,4 @@
+import Codecs
 import Dispatch
 public import Media
 import Stage
@@ -20,6 +21,8 @@ public final class HostInput: Sendable {
     public let id: String
     let anchor: ProgramAnchor
     let media = Mutex(DecodedMedia())
+    /// What the decoder may leave out, and the program's thread changes.
+    let economy = Mutex(VideoDecoder.Economy.none)
 
     private let recorder: ArrivalRecorder?
     /// Its number in a recording.

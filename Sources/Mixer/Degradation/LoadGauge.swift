@@ -1,0 +1,59 @@
+import Media
+import Synchronization
+
+/// Where the threads of a program say what its pictures take, and where the step is kept that follows from it.
+final class LoadGauge: Sendable {
+    private struct State: Sendable {
+        var ladder: DegradationLadder
+        /// Seconds that the picture took which was composed last.
+        var composing = 0.0
+    }
+
+    private let budget: Double
+    private let state: Mutex<State>
+
+    /// - Parameter budget: Seconds from one picture to the next.
+    init(budget: Double, worst: Degradation = .slate) {
+        self.budget = budget
+        state = Mutex(State(ladder: DegradationLadder(worst: worst)))
+    }
+
+    /// A picture was composed in so many seconds.
+    func composed(in seconds: Double) {
+        state.withLock { $0.composing = seconds }
+    }
+
+    /// A picture was coded in so many seconds.
+    ///
+    /// Composing and coding go on beside each other, so the slower one is what counts.
+    func coded(in seconds: Double, now: MonotonicTime = .now()) {
+        state.withLock { state in
+            // With fewer pictures each has more time.
+            let share = state.ladder.step >= .fewerPictures ? 1.5 : 1
+            state.ladder.picture(work: max(seconds, state.composing), budget: budget * share, now: now)
+        }
+    }
+
+    /// A picture was left out because too many waited to be coded.
+    func skipped() {
+        state.withLock { $0.ladder.pictureSkipped() }
+    }
+
+    /// See `DegradationLadder.look`.
+    func look(now: MonotonicTime) -> Degradation? {
+        state.withLock { $0.ladder.look(now: now) }
+    }
+
+    var step: Degradation { state.withLock { $0.ladder.step } }
+
+    /// How the program is doing, for others.
+    var load: ProgramLoad {
+        state.withLock { state in
+            ProgramLoad(
+                degradation: state.ladder.step,
+                reason: state.ladder.reason?.rawValue,
+                ratio: state.ladder.ratio
+            )
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Codecs
+import Media
+import Stage
+import Synchronization
+import Testing
+
+@testable import Mixer
+
+@Suite("A coder that searches less")
+struct CoderEconomyTests {
+    private final class Packets: Sendable {
+        let all = Mutex<[MediaPacket]>([])
+    }
+
+    @Test("its parameter sets are byte for byte those of the one before, for every preset")
+    func parameterSets() throws {
+        let presets = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]
+        for preset in presets {
+            let program = ProgramConfiguration(width: 640, height: 360, preset: preset)
+            let records = try (0...2).map { economy in
+                let options = VideoEncoderConfiguration.options(
+                    VideoEncoderConfiguration.usualOptions,
+                    economy: economy
+                )
+                return try VideoEncoder(VideoEncoderConfiguration(program, options: options)).configuration
+            }
+            #expect(records[1] == records[0] && records[2] == records[0], "\(preset)")
+        }
+    }
+
+    @Test("it takes over at a key picture, both ways, and every picture is decoded with its own time")
+    func takeover() throws {
+        let program = ProgramConfiguration(width: 640, height: 360, videoBitrate: 1000)
+        let ring = try CanvasRing(width: 640, height: 360)
+        let packets = Packets()
+        let encoder = try ProgramEncoder(
+            program,
+            encoderOptions: VideoEncoderConfiguration.usualOptions,
+            firstSample: 0,
+            ring: ring,
+            sink: { packet in packets.all.withLock { $0.append(packet) } }
+        )
+        for index in Int64(0)..<240 {
+            if index == 30 { encoder.degrade(to: .lightestCoding) }
+            if index == 150 { encoder.degrade(to: .none) }
+            let canvas = 0
+            ring.canvases[canvas].fill(ring.canvases[canvas].bounds, YUVColour(y: 60, u: 110, v: 140))
+            let bar = PixelRectangle(x: Int(index * 2) % 500, y: 40, width: 100, height: 200)
+            ring.canvases[canvas].fill(bar, YUVColour(y: 200, u: 90, v: 160))
+            ring.lend(canvas)
+            encoder.takePicture(canvas: canvas, index: index)
+            let taken = encoder.snapshot().takeovers
+            #expect(taken == (index < 60 ? 0 : index < 180 ? 1 : 2), "\(index)")
+        }
+        let silence = [Float](repeating: 0, count: ProgramTime.quantum)
+        silence.withUnsafeBufferPointer { zeros in
+            guard let start = zeros.baseAddress else { return }
+            for quantum in 0..<Int64(420) {
+                encoder.takeSound(
+                    left: start,
+                    right: start,
+                    count: ProgramTime.quantum,
+                    firstSample: quantum * Int64(ProgramTime.quantum)
+                )
+            }
+        }
+        let all = packets.all.withLock { $0 }
+        #expect(all.count { $0.content == .videoConfiguration(.h264) } == 1)
+        let pictures = all.filter { if case .picture = $0.content { true } else { false } }
+        #expect(pictures.count == 240)
+        #expect(pictures.indices.filter { pictures[$0].isKeyPicture } == [0, 60, 120, 180])
+        let configuration = try #require(all.first { $0.content == .videoConfiguration(.h264) })
+        var decoder = try VideoDecoder(configuration: configuration)
+        var times: [Int64] = []
+        for packet in pictures { try decoder.decode(packet) { times.append($0.presentationTimestamp) } }
+        decoder.flush { times.append($0.presentationTimestamp) }
+        #expect(times == pictures.map(\.presentationTimestamp))
+        #expect(encoder.snapshot().errors == 0)
+    }
+}

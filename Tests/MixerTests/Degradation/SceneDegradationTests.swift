@@ -1,0 +1,60 @@
+import Codecs
+import Stage
+import Testing
+
+@testable import Mixer
+
+@Suite("What a degraded scene shows")
+struct SceneDegradationTests {
+    private let scene: Scene = {
+        let tiles = (0..<6).map { position in
+            Tile(
+                position: position,
+                participantSID: "PA\(position)",
+                source: position == 5 ? .screen : .camera,
+                rectangle: TileRectangle(x: 0, y: 0, width: 1, height: 1),
+                scaleMode: .fill,
+                label: "",
+                isMicOn: true
+            )
+        }
+        return Scene(tiles: tiles, audible: ["PA0", "PA4"], sound: SoundScene(gains: ["PA4": -6]))
+    }()
+
+    private func economies(_ step: Degradation) -> [VideoDecoder.Economy] {
+        (0..<7).map { scene.economy(of: "PA\($0)", on: step) }
+    }
+
+    @Test("the sound is the same on every step")
+    func sound() {
+        for step in Degradation.allCases {
+            #expect(scene.degraded(to: step).audible == scene.audible)
+            #expect(scene.degraded(to: step).sound == scene.sound)
+        }
+    }
+
+    @Test("the first tiles keep their pictures, the others become cards; a shared screen stays")
+    func tiles() {
+        for step in Degradation.allCases where step < .fewerTiles { #expect(scene.degraded(to: step) == scene) }
+        let sources = scene.degraded(to: .fewerTiles).tiles.map(\.source)
+        #expect(sources == [.camera, .camera, .camera, .camera, .placeholder, .screen])
+        #expect(scene.degraded(to: .fewerTiles).slate == nil)
+    }
+
+    @Test("at last there is a slate, unless there was one")
+    func slate() {
+        #expect(scene.degraded(to: .slate).slate == Slate(kind: .beRightBack))
+        var ending = scene
+        ending.slate = Slate(kind: .ended, text: "Thanks")
+        #expect(ending.degraded(to: .slate).slate == ending.slate)
+    }
+
+    @Test("the first tile and screens are decoded whole, the others less, those that are not shown by key pictures")
+    func decoding() {
+        #expect(economies(.lightestCoding).allSatisfy { $0 == .none })
+        let skip = VideoDecoder.Economy.skipDisposable
+        #expect(economies(.lighterDecoding) == [.none, skip, skip, skip, skip, .none, skip])
+        #expect(economies(.fewerTiles) == [.none, skip, skip, skip, .onlyKeys, .none, .onlyKeys])
+        #expect(economies(.slate).allSatisfy { $0 == .onlyKeys })
+    }
+}
