@@ -58,7 +58,12 @@ struct Pipeline: Sendable {
         let stage = RoomDirectory(
             settings: StageSettings(
                 maximumRooms: configuration.maximumRooms,
-                createsRoomsOnJoin: configuration.makesRoomsAdHoc
+                createsRoomsOnJoin: configuration.makesRoomsAdHoc,
+                processor: configuration.processorCeiling > 0
+                    ? ProcessorBudget(
+                        cores: System.coreCount,
+                        ceiling: Double(configuration.processorCeiling) / 100
+                    ) : nil
             ),
             pepper: secrets.pepper
         )

@@ -190,6 +190,18 @@ struct ErrorRoutesTests {
         }
     }
 
+    @Test("53006: a host for whom the processor has no time is told when to ask again; the audience is let in")
+    func noProcessor() async throws {
+        let settings = StageSettings(processor: ProcessorBudget(cores: 1, ceiling: 0.01))
+        try await ControlServer.run(settings: settings) { (server) async throws in
+            #expect(try await server.ask("POST", "/v1/rooms", #"{"unique_name":"show"}"#).status == 201)
+            let refused = try await server.join("show", "ann")
+            #expect(refused.refusal == "503/53006")
+            #expect(refused.headers["retry-after"] == "10")
+            #expect(try await server.join("show", "bob", "RECV_ONLY").status == 201)
+        }
+    }
+
     @Test("A room that nobody made is made by the first to join, where that is switched on")
     func adHoc() async throws {
         try await ControlServer.run(settings: StageSettings(createsRoomsOnJoin: true)) { (server) async throws in

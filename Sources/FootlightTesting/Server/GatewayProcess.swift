@@ -80,7 +80,8 @@ public final class GatewayProcess: Sendable {
                 "--rtmp-port", "\(before?.rtmpPort ?? 0)", "--http-port", "\(before?.httpPort ?? 0)",
                 "--admin-port", "\(before?.adminPort ?? 0)",
             ] + arguments,
-            environment: environment,
+            // A build for tests costs more than one for use, and most tests are not about that.
+            environment: ["FOOTLIGHT_LIMITS_CPU_CEILING": "0"].merging(environment) { $1 },
             logFolder: folder.path
         )
         state.withLock { state in

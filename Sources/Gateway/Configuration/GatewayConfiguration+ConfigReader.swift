@@ -39,7 +39,7 @@ extension GatewayConfiguration {
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
         "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
-        "recordings.reserve",
+        "recordings.reserve", "limits.cpu_ceiling",
     ]
 
     /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
@@ -89,6 +89,7 @@ extension GatewayConfiguration {
         makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc
         maximumHosts = try read.int("hosts.maximum", in: 1...100_000) ?? maximumHosts
         maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
+        processorCeiling = try read.int("limits.cpu_ceiling", in: 0...100) ?? processorCeiling
         recordingFileSize = try read.int("recordings.file_size", in: 1...1_048_576) ?? recordingFileSize
         recordingFileLength = try read.int("recordings.file_length", in: 1...86_400) ?? recordingFileLength
         recordingKeepSize = try read.int("recordings.keep_size", in: 0...1_073_741_824) ?? recordingKeepSize

@@ -18,6 +18,7 @@ extension GatewayConfiguration {
             "rooms.ad_hoc: \(makesRoomsAdHoc)",
             "hosts.maximum: \(maximumHosts)",
             "livestreams.maximum: \(maximumLivestreams)",
+            "limits.cpu_ceiling: \(processorCeiling)",
             "recordings.file_size: \(recordingFileSize)",
             "recordings.file_length: \(recordingFileLength)",
             "recordings.keep_size: \(recordingKeepSize)",

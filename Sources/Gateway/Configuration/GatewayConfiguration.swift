@@ -37,6 +37,10 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var maximumHosts = 2_000
     /// `livestreams.maximum`: most livestreams at a time, over all rooms.
     public var maximumLivestreams = 100
+    /// `limits.cpu_ceiling`: the part of the machine's cores, in percent, that the mixers may have together; 0 is no limit.
+    ///
+    /// A host beyond it is refused, so that the rooms on air keep what they need.
+    public var processorCeiling = 80
     /// `recordings.file_size`: MiB after which a recorded file ends at the next key picture.
     public var recordingFileSize = 2_048
     /// `recordings.file_length`: seconds after which a recorded file ends at the next key picture.

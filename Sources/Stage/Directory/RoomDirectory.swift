@@ -161,6 +161,9 @@ public final class RoomDirectory: Sendable {
     public func join(room: String, _ request: JoinRequest) throws(StageError) -> JoinResult {
         try change { (state, now) throws(StageError) in
             try state.refuseWhenDraining()
+            if request.mode == .sendAndReceive {
+                try state.requireProcessor(forHost: request.identity, in: room, at: now)
+            }
             try state.createIfWanted(room, for: request, at: now)
             let limits = state.settings.hostLimits
             let (participant, older, view) = try state.change(room) { (room) throws(StageError) in
@@ -233,6 +236,7 @@ public final class RoomDirectory: Sendable {
         sources: Set<TrackName>? = nil
     ) throws(StageError) -> ModeChange {
         try change { (state, now) throws(StageError) in
+            if mode == .sendAndReceive { try state.requireProcessor(forHost: participant, in: room, at: now) }
             let (before, after, sid, view) = try state.change(room) { (room) throws(StageError) in
                 let before = room.index(of: participant).map { room.participants[$0].mode }
                 let after = try room.changeMode(

@@ -14,6 +14,8 @@ public struct StageSettings: Sendable, Equatable {
     public var createsRoomsOnJoin: Bool
     /// What one host may send at most.
     public var hostLimits: HostLimits
+    /// What the mixers may cost together; one more host beyond it is answered with 53006, nil is no limit.
+    public var processor: ProcessorBudget?
 
     /// Makes the limits; what is not named has its default.
     public init(
@@ -23,7 +25,8 @@ public struct StageSettings: Sendable, Equatable {
         waitingEvents: Int = 256,
         maximumReaders: Int = 4000,
         createsRoomsOnJoin: Bool = false,
-        hostLimits: HostLimits = .init()
+        hostLimits: HostLimits = .init(),
+        processor: ProcessorBudget? = nil
     ) {
         self.maximumRooms = maximumRooms
         self.keptEndedRooms = keptEndedRooms
@@ -32,5 +35,6 @@ public struct StageSettings: Sendable, Equatable {
         self.maximumReaders = maximumReaders
         self.createsRoomsOnJoin = createsRoomsOnJoin
         self.hostLimits = hostLimits
+        self.processor = processor
     }
 }

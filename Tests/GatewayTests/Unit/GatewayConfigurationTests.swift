@@ -103,7 +103,7 @@ struct GatewayConfigurationTests {
             ("rtmp.port", "65536"), ("http.port", "-1"), ("admin.port", "many"), ("fanout.tick", "1001"),
             ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
             ("host", ""), ("rtmps.port", "1936"), ("rooms.maximum", "0"), ("rooms.ad_hoc", "maybe"),
-            ("livestreams.maximum", "-1"), ("cors.origins", "app.example"),
+            ("livestreams.maximum", "-1"), ("limits.cpu_ceiling", "101"), ("cors.origins", "app.example"),
             ("cors.origins", "https://app.example/path"),
         ]
     )
