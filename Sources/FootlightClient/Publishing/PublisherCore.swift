@@ -21,6 +21,8 @@ final class PublisherCore: RTMPPublishSource {
     private let settings: PublisherSettings
     private let clock: ClientClock
     private let state: Mutex<State>
+    /// Taken for a whole report, so that no older one is sent behind a newer.
+    private let reporting = Mutex<Void>(())
 
     init(url: String, settings: PublisherSettings, clock: ClientClock) {
         self.url = url
@@ -168,7 +170,7 @@ final class PublisherCore: RTMPPublishSource {
     }
 
     private func report() {
-        news.send(statistics)
+        reporting.withLock { _ in news.send(statistics) }
     }
 }
 

@@ -21,12 +21,16 @@ struct PublishedShowTests {
         let publisher = RTMPPublisher(ingest)
         let source = Task { try await publisher.publish(from: PatternMediaSource()) }
         defer { source.cancel() }
+        let following = Task { await call.follow(publisher) }
+        defer { following.cancel() }
         try await check(show, "before.mkv")
 
         line.mode = .cut
-        #expect(try await soon(within: .seconds(5)) { publisher.currentStatistics.state != .publishing })
+        #expect(try await soon(within: .seconds(5)) { call.status.phase == .reconnecting(.media) })
+        #expect(publisher.currentStatistics.state != .publishing && call.status.callState == .joined)
         line.mode = .pass
         #expect(try await soon(within: .seconds(8)) { publisher.currentStatistics.reconnects == 1 })
+        try await call.reach(.joined)
         try await check(show, "after.mkv")
         #expect(call.status.phase == .joined)
         #expect(publisher.currentStatistics.dropped.sounds == 0)

@@ -121,6 +121,28 @@ struct PublisherTests {
         await server.stop()
     }
 
+    @Test("A line that carries not even the sound is given up, and made anew when it does")
+    func hopeless() async throws {
+        let server = try await ReceivingServer.start(key: "sk_key")
+        let proxy = try FaultProxy(to: server.port)
+        var settings = PublisherSettings()
+        settings.hopeless = 1200
+        let publisher = publisher(to: proxy.port, settings)
+        let log = log(publisher)
+        let source = run(PatternMediaSource(columns: 20, rows: 10), on: publisher)
+        #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
+        proxy.mode = .blackHole
+        #expect(try await soon(within: .seconds(12)) { log.states.contains(.reconnecting(attempt: 1)) })
+        #expect(publisher.currentStatistics.queueMilliseconds == 0, "the past is not sent")
+        proxy.mode = .pass
+        #expect(try await soon(within: .seconds(8)) { server.visits.count == 2 && server.visits[1].packets.count > 60 })
+        source.cancel()
+        await publisher.stop()
+        #expect(server.visits.count == 2 && publisher.currentStatistics.reconnects == 1)
+        #expect(publisher.currentStatistics.dropped.sounds == 0 && publisher.currentStatistics.missed > 0)
+        await server.stop()
+    }
+
     @Test("A refused key is not tried again; a server that is not there is, until patience ends")
     func refused() async throws {
         let server = try await ReceivingServer.start(key: "sk_key")
