@@ -95,7 +95,9 @@ struct OddHostTests {
         for (index, host) in Self.hosts.enumerated() {
             for frame in frames {
                 let colour = frame.colour(of: rectangles[index])
-                #expect(colour.distance(to: host.colour) <= 8, "\(host.name) is \(colour), not \(host.colour)")
+                // Whoever has no picture has a card with its initials instead, which is lighter than the bare tile.
+                let allowed = host.script.picture == nil ? 16 : 8
+                #expect(colour.distance(to: host.colour) <= allowed, "\(host.name) is \(colour), not \(host.colour)")
             }
         }
         let before = frames[0].colour(of: rectangles[6])

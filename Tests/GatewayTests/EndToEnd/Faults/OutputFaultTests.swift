@@ -137,6 +137,7 @@ struct OutputFaultTests {
         #expect((pictures.min() ?? 0) > 0 && (pictures.max() ?? 0) < 40, "\(name): \(pictures.max() ?? 0) ms")
         #expect((sounds.min() ?? 0) > 0 && (sounds.max() ?? 0) < 40, "\(name): \(sounds.max() ?? 0) ms")
         print("outputs: \(name), longest wait for a picture \(Int(tail.longestWait * 1000)) ms")
-        #expect(tail.longestWait < 0.5, "\(name)")
+        // An output goes out in lots of half a second.
+        #expect(tail.longestWait < 0.8, "\(name)")
     }
 }

@@ -23,6 +23,9 @@ final class FaultStage: Sendable {
         // Tones are measured: each is to be as loud as it was sent.
         let body: JSONValue = ["unique_name": .string(room), "sound": ["levelling": false]]
         try await expect(201, "POST", "/v1/rooms", body)
+        // So are colours, and the moment of each change: nothing is written on the tiles, and none moves slowly.
+        let layout: JSONValue = ["transition_ms": 0, "overlays": ["name": false, "mic": false]]
+        try await expect(200, "PUT", path("layout"), layout)
     }
 
     /// Sends a request and insists on its status.
