@@ -1,0 +1,144 @@
+import Codecs
+import Foundation
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@testable import Mixer
+
+/// Every arrangement of every number of hosts, from the layout's rules through to the pixels.
+///
+/// `frames.txt` beside this file says for each tile where it lies, how light its nine parts are, and the colour in its
+/// middle. It is written anew when the environment has `FOOTLIGHT_GOLDEN_FRAMES=write`; with a folder instead, the
+/// pictures are put there as PNGs to be looked at.
+@Suite("Golden frames") struct GoldenFrameTests {
+    /// What is special about a stage.
+    enum Variant: String, CaseIterable {
+        case plain
+        case share
+        case pinned
+        case cameraOff = "camera-off"
+    }
+
+    private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "frames.txt")
+    private static let wish = ProcessInfo.processInfo.environment["FOOTLIGHT_GOLDEN_FRAMES"]
+
+    @Test("D26 D27 D28 D29 L7 L8 L10 V24 every layout of 1 to 12 hosts is painted as it was agreed")
+    func everyLayout() throws {
+        let (cameras, screen) = try GoldenStage.clips()
+        var lines: [String] = []
+        for (width, height) in [(640, 360), (360, 640)] {
+            let stage = try GoldenStage(width: width, height: height, cameras: cameras, screen: screen)
+            for kind in LayoutSettings.Kind.allCases {
+                for count in 1...12 {
+                    // Turned by a quarter the rules are the same: a few suffice.
+                    let isFew = width < height
+                    for variant in Variant.allCases where !isFew || (count % 3 != 0 && variant != .pinned) {
+                        let scene = Self.scene(kind, count, variant, width: width, height: height)
+                        let canvas = stage.picture(of: scene)
+                        let name = "\(kind.rawValue) \(width)x\(height) \(count) \(variant.rawValue)"
+                        try Self.keep(canvas, name)
+                        lines.append("\(name): " + Self.describe(canvas, scene))
+                    }
+                }
+            }
+        }
+        if Self.wish == "write" {
+            try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: Self.file)
+        }
+        let golden = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n").map(String.init)
+        #expect(golden.count == lines.count)
+        for (line, agreed) in zip(lines, golden) {
+            #expect(Self.isAlike(line, agreed), "\(line)\nagreed: \(agreed)")
+        }
+    }
+
+    /// What a room with these hosts puts on air.
+    private static func scene(
+        _ kind: LayoutSettings.Kind,
+        _ count: Int,
+        _ variant: Variant,
+        width: Int,
+        height: Int
+    ) -> Scene {
+        let special = min(count - 1, 1)
+        let hosts = GoldenStage.names.prefix(count).enumerated().map { index, name in
+            var host = LayoutHost(sid: name, label: name.uppercased(), hasCamera: true, isMicOn: true)
+            if index == special {
+                host.hasScreen = variant == .share
+                host.pin = variant == .pinned ? .camera : nil
+                host.hasCamera = variant != .cameraOff
+            }
+            return host
+        }
+        var settings = LayoutSettings(kind: kind)
+        if variant == .pinned { settings.priority = .pin }
+        settings.gridSize = 12
+        let layout = LayoutPlanner.preview(settings: settings, width: width, height: height, hosts: hosts)
+        let tiles = layout.tiles.map { tile in
+            var tile = tile
+            if tile.source == .screen { tile.participantSID += ".screen" }
+            return tile
+        }
+        return Scene(tiles: tiles, decoration: Decoration(showsNames: false, showsMicrophones: false))
+    }
+
+    /// Tiles parted by spaces: `x,y,width,height=`, nine times two digits of luma, and six of the colour in the middle.
+    private static func describe(_ canvas: Canvas, _ scene: Scene) -> String {
+        let plan = TilePlan(scene: scene, width: canvas.width, height: canvas.height)
+        return plan.places.map { place in
+            let area = place.rectangle
+            var parts = ""
+            for row in 0..<3 {
+                for column in 0..<3 {
+                    let part = PixelRectangle(
+                        x: area.x + area.width * column / 3,
+                        y: area.y + area.height * row / 3,
+                        width: area.width / 3,
+                        height: area.height / 3
+                    )
+                    parts += hex(canvas.averageColour(of: part).y)
+                }
+            }
+            let middle = PixelRectangle(
+                x: area.x + area.width * 2 / 5,
+                y: area.y + area.height * 2 / 5,
+                width: area.width / 5,
+                height: area.height / 5
+            )
+            let colour = canvas.averageColour(of: middle)
+            let place = "\(area.x),\(area.y),\(area.width),\(area.height)"
+            return place + "=" + parts + hex(colour.y) + hex(colour.u) + hex(colour.v)
+        }.joined(separator: " ")
+    }
+
+    private static func hex(_ value: UInt8) -> String {
+        (value < 16 ? "0" : "") + String(value, radix: 16)
+    }
+
+    /// Whether places are the same and colours nearly: letters of cards come from the fonts of the machine.
+    private static func isAlike(_ line: String, _ other: String) -> Bool {
+        let (tiles, others) = (line.split(separator: " "), other.split(separator: " "))
+        return tiles.count == others.count
+            && zip(tiles, others).allSatisfy { one, other in
+                let (one, other) = (one.split(separator: "="), other.split(separator: "="))
+                guard one.count == 2, other.count == 2, one[0] == other[0] else { return one == other }
+                return zip(values(one[1]), values(other[1])).allSatisfy { abs($0 - $1) <= 6 }
+            }
+    }
+
+    private static func values(_ text: Substring) -> [Int] {
+        stride(from: 0, to: text.count - 1, by: 2).map { index in
+            let start = text.index(text.startIndex, offsetBy: index)
+            return Int(text[start...].prefix(2), radix: 16) ?? -1000
+        }
+    }
+
+    private static func keep(_ canvas: Canvas, _ name: String) throws {
+        guard let wish, wish != "write" else { return }
+        let png = try canvas.png()
+        let path = URL(fileURLWithPath: wish).appending(path: name.replacingOccurrences(of: " ", with: "_") + ".png")
+        try Data(png.readableBytesView).write(to: path)
+    }
+}
