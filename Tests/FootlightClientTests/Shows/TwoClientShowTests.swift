@@ -88,7 +88,11 @@ struct TwoClientShowTests {
         #expect(first.callState == .left)
         #expect(try await soon(within: .seconds(5)) { capture.running == [.camera] && first.participants.count == 1 })
         try await show.operatorClient.endRoom(show.room)
-        #expect(try await soon(within: .seconds(5)) { second.error?.code == 53118 && second.hosts.isEmpty })
+        #expect(
+            try await soon(within: .seconds(5)) { second.error?.code == 53118 },
+            "\(String(describing: second.error))"
+        )
+        #expect(try await soon(within: .seconds(5)) { second.hosts.isEmpty })
         #expect(second.meetingState == .failed)
     }
 }
