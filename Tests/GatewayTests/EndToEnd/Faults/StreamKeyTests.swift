@@ -146,7 +146,9 @@ struct StreamKeyTests {
         // What is left of the last picture's light is two fifths.
         let dimmed = try first(Colour(red: 12, green: 20, blue: 80), after: lost)
         let green = try first(.green, after: back)
-        print("keys: new picture after \(blue - taken) s, dimmed after \(dimmed - lost) s, back after \(green - back) s")
+        print(
+            "keys: new picture after \(blue - taken) s, dimmed after \(dimmed - lost) s, back after \(green - back) s"
+        )
         #expect(blue - taken < 2)
         #expect((1.5...3).contains(dimmed - lost))
         #expect(green - back < 2)
