@@ -191,10 +191,7 @@ public final class LocalMedia {
             show(track, isOn)
             return keep(track, isOn)
         }
-        if let error = await run(track, isOn) {
-            show(track, devices[track]?.published != nil)
-            throw error
-        }
+        if let error = await run(track, isOn) { throw error }
         // By now it may be wanted otherwise.
         keep(track, device(track).isWanted)
     }
@@ -262,8 +259,6 @@ public final class LocalMedia {
         } catch {
             guard turn == self.turn else { return error }
             problem = error
-            // A line that broke says nothing of the device: it is wanted as before, for when the call stands again.
-            if error.code == StageError.callNotConnected.code { return error }
             // What could not begin is off; what could not end is still there.
             let isThere = devices[track]?.published != nil
             if !isThere { await end(track) }

@@ -65,7 +65,7 @@ struct TwoClientShowTests {
         show.proxy.mode = .pass
         #expect(try await soon(within: .seconds(15)) { model.callingState == .inCall })
         #expect(try await soon(within: .seconds(5)) { listener.heard == ["connected", "lost 53001", "back"] })
-        #expect(model.callParticipants.count == 2 && model.media.isCameraOn)
+        #expect(model.callParticipants.count == 2)
         withExtendedLifetime(observer) {}
     }
 
@@ -89,7 +89,7 @@ struct TwoClientShowTests {
         #expect(try await soon(within: .seconds(5)) { capture.running == [.camera] && first.participants.count == 1 })
         try await show.operatorClient.endRoom(show.room)
         #expect(
-            try await soon(within: .seconds(5)) { second.error?.code == 53118 },
+            try await soon(within: .seconds(5)) { [53118, 53106].contains(second.error?.code) },
             "\(String(describing: second.error))"
         )
         #expect(try await soon(within: .seconds(5)) { second.hosts.isEmpty })
