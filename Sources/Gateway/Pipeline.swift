@@ -83,7 +83,12 @@ struct Pipeline: Sendable {
 
         var supervision = MixerSupervision.Configuration()
         supervision.idle = Double(configuration.roomIdle)
-        mixers = MixerSupervisor(configuration: supervision, logger: logger, launch: launchMixer)
+        mixers = MixerSupervisor(
+            configuration: supervision,
+            logger: logger,
+            onExit: { stage.mixerStopped(room: $0) },
+            launch: launchMixer
+        )
 
         program = ProgramDoor(feeds: feeds, logger: logger)
         hls = HLSDirectory(configuration: fanOut.hls)

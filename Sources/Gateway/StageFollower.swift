@@ -52,8 +52,11 @@ struct StageFollower: Sendable {
             tellLivestreams(room)
         case .dominantSpeakerChanged(let change):
             log(change, room: room)
-        case .roomEnded:
+        case .roomEnded(let view):
             end(event)
+            if view.settings.linger ?? 0 == 0 { endProgram(event) }
+        case .roomUpdated(let view) where view.status == .completed:
+            endProgram(event)
         default:
             break
         }
@@ -124,15 +127,25 @@ struct StageFollower: Sendable {
         )
     }
 
+    /// Everybody is out; the program may linger, and with it its audience and its outputs.
     private func end(_ event: StageEvent) {
         let room = event.roomName
         mixers.observe(event, hasHost: false)
         hosts.close(because: "the room has ended") { $0.room == room }
+        for feed in feeds.all {
+            if HostFeedName(feed.name)?.room == room { feeds.close(feed.name, reason: .roomEnded) }
+            if let name = ReturnFeedName(feed.name), name.room == room { program.close(name) }
+        }
+    }
+
+    private func endProgram(_ event: StageEvent) {
+        let room = event.roomName
+        mixers.programEnded(room: room)
         program.close(room: room)
         livestreams.roomEnded(room)
         recordings.roomEnded(room)
-        for feed in feeds.all
-        where HostFeedName(feed.name)?.room == room || ReturnFeedName(feed.name)?.room == room {
+        // The mixer may have asked once more for what it had read.
+        for feed in feeds.all where HostFeedName(feed.name)?.room == room {
             feeds.close(feed.name, reason: .roomEnded)
         }
         hls.roomEnded(room)

@@ -44,6 +44,15 @@ struct SoundRoutesTests {
                 try second.decode(ParticipantResource.self).sound
                     == ParticipantSoundResource(gainDB: 12, priority: true, returnFeed: true)
             )
+            for (path, target) in [(Self.ann, 60), (Self.path, 100)] {
+                let body = #"{"jitter_target":\#(target)}"#
+                #expect(try await server.ask("PUT", path, body).status == 200)
+            }
+            let kept = try await server.ask("PUT", Self.ann, #"{"gain_db":0}"#).decode(ParticipantResource.self)
+            #expect(kept.sound.jitterTarget == 60, "what is left out stays")
+            let usual = try await server.ask("PUT", Self.ann, #"{"jitter_target":null}"#)
+            #expect(try usual.decode(ParticipantResource.self).sound.jitterTarget == nil)
+            #expect(try await server.ask("GET", Self.path).decode(RoomSoundResource.self).jitterTarget == 100)
         }
     }
 
@@ -55,6 +64,8 @@ struct SoundRoutesTests {
             for (path, body, code, words) in [
                 (Self.path, #"{"duck":"loud"}"#, 3073, "duck must be one of off, pinned, priority, both"),
                 (Self.path, #"{"duck_db":1}"#, 3073, "duck_db must be between -30 and 0"),
+                (Self.path, #"{"jitter_target":59}"#, 3073, "jitter_target must be between 60 and 2000"),
+                (Self.ann, #"{"jitter_target":2001}"#, 3073, "jitter_target must be between 60 and 2000"),
                 (Self.path, #"{"levelling":"yes"}"#, 53004, "levelling must be true or false"),
                 (Self.ann, #"{"gain_db":12.1}"#, 3073, "gain_db must be between -60 and 12"),
                 (Self.ann, #"{"priority":1}"#, 53004, "priority must be true or false"),
@@ -94,13 +105,14 @@ struct SoundRoutesTests {
                 try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
             )
             let sync =
-                #"{"offset_ms":12.5,"drift_ppm":-3,"buffer_ms":280,"late":1,"duplicated":2,"dropped":3}"#
+                #"{"target_ms":60,"offset_ms":12.5,"drift_ppm":-3,"buffer_ms":280,"late":1,"duplicated":2,"dropped":3}"#
             let report =
                 #"{"participants":[{"sid":"\#(joined.participant.sid)","audio_level":-20,"subscribed":[],"#
                 + #""sync":\#(sync)}]}"#
             #expect(try await server.ask("POST", "/v1/rooms/show/mixer/report", report, as: mixer).status == 204)
             let ann = try await server.ask("GET", "/v1/rooms/show/participants/ann").decode(ParticipantResource.self)
             let wanted = SyncResource(
+                targetMS: 60,
                 offsetMS: 12.5,
                 driftPPM: -3,
                 bufferMS: 280,

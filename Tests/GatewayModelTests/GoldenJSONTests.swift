@@ -162,6 +162,7 @@ struct GoldenJSONTests {
                     audioLevel: -31.5,
                     subscribed: ["mic", "camera"],
                     sync: SyncResource(
+                        targetMS: 60,
                         offsetMS: 12.5,
                         driftPPM: -3,
                         bufferMS: 280,
@@ -173,7 +174,8 @@ struct GoldenJSONTests {
                 MixerReportEntry(sid: "PA2", audioLevel: nil, subscribed: []),
             ]),
             #"{"participants":[{"audio_level":-31.5,"sid":"PA1","subscribed":["mic","camera"],"#
-                + #""sync":{"buffer_ms":280,"drift_ppm":-3,"dropped":3,"duplicated":2,"late":1,"offset_ms":12.5}},"#
+                + #""sync":{"buffer_ms":280,"drift_ppm":-3,"dropped":3,"duplicated":2,"late":1,"offset_ms":12.5,"#
+                + #""target_ms":60}},"#
                 + #"{"audio_level":null,"sid":"PA2","subscribed":[]}]}"#
         )
     }

@@ -57,6 +57,11 @@ extension OpenAPIDocument {
                 return_feed:
                   type: boolean
                   description: 'The program is offered to the participant without its own sound.'
+                jitter_target:
+                  type: [integer, "null"]
+                  description: >-
+                    Milliseconds for which the host's picture and sound are held back to even out how they come, 60 to 2000; null takes
+                    that of the room.
             ParticipantSoundResource:
               description: 'How one participant is mixed as a host.'
               type: object
@@ -74,6 +79,11 @@ extension OpenAPIDocument {
                 return_feed:
                   type: boolean
                   description: 'The program is offered to the participant without its own sound.'
+                jitter_target:
+                  type: integer
+                  description: >-
+                    Milliseconds for which the host's picture and sound are held back to even out how they come; absent, it is that of
+                    the room.
             RoomSoundBody:
               description: 'The body of PUT /v1/rooms/{room}/sound; what is left out stays as it is.'
               type: object
@@ -87,6 +97,11 @@ extension OpenAPIDocument {
                 duck_db:
                   type: number
                   description: 'How far they are turned down, in decibels, -30 to 0.'
+                jitter_target:
+                  type: [integer, "null"]
+                  description: >-
+                    Milliseconds for which every host's picture and sound are held back to even out how they come, 60 to 2000; null
+                    takes that of the program.
             RoomSoundResource:
               description: 'How the sound of a room''s hosts is mixed.'
               type: object
@@ -104,10 +119,16 @@ extension OpenAPIDocument {
                 duck_db:
                   type: number
                   description: 'How far they are turned down, in decibels, -30 to 0.'
+                jitter_target:
+                  type: integer
+                  description: >-
+                    Milliseconds for which every host's picture and sound are held back to even out how they come; absent, it is that
+                    of the program.
             SyncResource:
               description: 'How a host''s media keeps time, as the mixer measures it.'
               type: object
               required:
+                - target_ms
                 - offset_ms
                 - drift_ppm
                 - buffer_ms
@@ -115,6 +136,9 @@ extension OpenAPIDocument {
                 - duplicated
                 - dropped
               properties:
+                target_ms:
+                  type: number
+                  description: 'Milliseconds for which its media is to be held back.'
                 offset_ms:
                   type: number
                   description: 'Milliseconds by which the host''s clock is mapped later than at its first packet.'

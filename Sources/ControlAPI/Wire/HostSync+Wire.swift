@@ -4,6 +4,7 @@ import Stage
 extension SyncResource {
     init(_ sync: HostSync) {
         self.init(
+            targetMS: sync.target,
             offsetMS: sync.offset,
             driftPPM: sync.drift,
             bufferMS: sync.buffer,
@@ -18,6 +19,7 @@ extension HostSync {
     /// What a mixer reports.
     init(_ body: SyncResource) {
         self.init(
+            target: body.targetMS,
             offset: body.offsetMS,
             drift: body.driftPPM,
             buffer: body.bufferMS,

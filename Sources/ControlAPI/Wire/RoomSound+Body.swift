@@ -16,6 +16,7 @@ extension RoomSound {
         }
         isLevelling = body.levelling ?? isLevelling
         duckDepth = body.duckDB ?? duckDepth
+        if let target = body.jitterTarget { jitterTarget = target.wrappedValue }
     }
 }
 
@@ -25,6 +26,7 @@ extension ParticipantSound {
         gain = body.gainDB ?? gain
         hasPriority = body.priority ?? hasPriority
         wantsReturn = body.returnFeed ?? wantsReturn
+        if let target = body.jitterTarget { jitterTarget = target.wrappedValue }
     }
 }
 
@@ -32,12 +34,22 @@ extension ParticipantSound {
 
 extension RoomSoundResource {
     init(_ sound: RoomSound) {
-        self.init(levelling: sound.isLevelling, duck: sound.duck.rawValue, duckDB: sound.duckDepth)
+        self.init(
+            levelling: sound.isLevelling,
+            duck: sound.duck.rawValue,
+            duckDB: sound.duckDepth,
+            jitterTarget: sound.jitterTarget
+        )
     }
 }
 
 extension ParticipantSoundResource {
     init(_ sound: ParticipantSound) {
-        self.init(gainDB: sound.gain, priority: sound.hasPriority, returnFeed: sound.wantsReturn)
+        self.init(
+            gainDB: sound.gain,
+            priority: sound.hasPriority,
+            returnFeed: sound.wantsReturn,
+            jitterTarget: sound.jitterTarget
+        )
     }
 }

@@ -103,12 +103,21 @@ struct FollowedRoom: Equatable {
     }
 
     /// The feeds the mixer reads: of a screen as soon as it is published, for only then can it be found decodable.
+    ///
+    /// None once the room has ended: the gateway takes its hosts' feeds away.
     var inputs: Set<Input> {
+        guard !isEnded else { return [] }
         var inputs = Set(hosts.map { Input(participantSID: $0.sid, source: .camera) })
         for host in hosts where host.track(.screen) != nil {
             inputs.insert(Input(participantSID: host.sid, source: .screen))
         }
         return inputs
+    }
+
+    /// Milliseconds for which an input's media is held back: what its host has, else the room, else the program.
+    func jitterTarget(of input: Input) -> Int {
+        let host = hosts.first { $0.sid == input.participantSID }
+        return host?.sound.jitterTarget ?? sound.jitterTarget ?? configuration.jitterTarget
     }
 
     /// The program's settings, the default for each that the gateway did not name.

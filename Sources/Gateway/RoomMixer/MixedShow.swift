@@ -102,10 +102,11 @@ final class MixedShow {
             readers[input] = nil
         }
         for input in wanted where readers[input] == nil {
-            let reader = feeds(input, mixer.addHost(input.id))
+            let reader = feeds(input, mixer.addHost(input.id, jitterTarget: room.jitterTarget(of: input)))
             readers[input] = reader
             reader.start()
         }
+        for input in wanted { mixer.setJitterTarget(room.jitterTarget(of: input), for: input.id) }
         self.room.room.withLock { $0 = room }
     }
 

@@ -36,6 +36,7 @@ extension SyncResource {
     fileprivate init(_ host: MixerStatistics.Host) {
         func tenths(_ value: Double) -> Double { value.isFinite ? (value * 10).rounded() / 10 : 0 }
         self.init(
+            targetMS: tenths(host.jitterTarget),
             offsetMS: tenths(host.offsetChange),
             driftPPM: tenths(host.driftPartsPerMillion),
             bufferMS: tenths(host.buffer),

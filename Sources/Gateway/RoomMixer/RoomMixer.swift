@@ -26,6 +26,8 @@ public struct RoomMixer: Sendable {
 
     /// The environment variable that carries the token, which must not show in the process list.
     static let tokenVariable = "FOOTLIGHT_MIXER_TOKEN"
+    /// Seconds beyond a room's linger time within which the gateway ends its mixer.
+    private static let lingerReserve = 10
     /// Names a folder in which every mixer takes down what arrives at it; for finding faults.
     private static let recordingVariable = "FOOTLIGHT_MIXER_RECORD_ARRIVALS"
 
@@ -104,7 +106,10 @@ public struct RoomMixer: Sendable {
                 try await Task.sleep(for: .milliseconds(wait))
             }
         }
-        if followed.isEnded, followed.linger > 0 { try await Task.sleep(for: .seconds(followed.linger)) }
+        // The gateway says when that is over; this is for one that does not.
+        if followed.isEnded, followed.linger > 0 {
+            try await Task.sleep(for: .seconds(followed.linger + Self.lingerReserve))
+        }
         show?.stop()
         try await group.shutdownGracefully()
     }

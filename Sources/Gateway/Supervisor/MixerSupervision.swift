@@ -43,6 +43,8 @@ struct MixerSupervision {
     private var state = State.stopped
     private var hasHost = false
     private var isEnded = false
+    /// The room has ended, and its program goes on for a while; a process that dies now is the last one.
+    private var isLingering = false
     private var hostless: MonotonicTime?
     private var failures = 0
     /// The epoch of the latest process; each has a higher one than all before it.
@@ -76,13 +78,23 @@ struct MixerSupervision {
         if hasHost {
             hostless = nil
             isEnded = false
+            isLingering = false
         }
         self.hasHost = hasHost
         return decide(now: now)
     }
 
+    /// The room has ended, and shows so until `roomEnded`.
+    mutating func roomLingers(now: MonotonicTime) -> Action {
+        isLingering = true
+        hasHost = false
+        hostless = nil
+        return decide(now: now)
+    }
+
     mutating func roomEnded(now: MonotonicTime) -> Action {
         isEnded = true
+        isLingering = false
         hasHost = false
         hostless = nil
         return decide(now: now)
@@ -93,7 +105,7 @@ struct MixerSupervision {
         switch state {
         case .running(let since):
             failures = now.seconds(since: since) >= configuration.healthy ? 1 : failures + 1
-            restarts += 1
+            restarts += isLingering ? 0 : 1
             state = .waiting(until: now.advanced(seconds: failures == 1 ? 0 : wait(jitter: jitter)))
         case .stopping, .stopped, .waiting:
             state = .stopped
@@ -115,6 +127,8 @@ struct MixerSupervision {
 
     private func isWanted(now: MonotonicTime) -> Bool {
         guard !isEnded else { return false }
+        // Nobody could tell a new process what to show.
+        if isLingering { return isRunning }
         if hasHost { return true }
         guard let hostless else { return false }
         return now.seconds(since: hostless) < configuration.idle

@@ -18,6 +18,7 @@ final class MixerSupervisor: Service {
 
     private enum Note: Sendable {
         case hosts(room: String, hasHost: Bool)
+        case lingers(room: String)
         case ended(room: String)
         case exited(room: String, status: Int32, wasSignalled: Bool)
         case tick
@@ -30,13 +31,21 @@ final class MixerSupervisor: Service {
 
     private let configuration: MixerSupervision.Configuration
     private let launch: Launch
+    private let onExit: @Sendable (String) -> Void
     private let logger: Logger
     private let notes: AsyncStream<Note>
     private let continuation: AsyncStream<Note>.Continuation
     /// Restarts per room, for reports.
     private let restarts = Mutex<[String: UInt64]>([:])
 
-    init(configuration: MixerSupervision.Configuration, logger: Logger, launch: @escaping Launch) {
+    /// - Parameter onExit: Told the room whose mixer is gone, before another one is started.
+    init(
+        configuration: MixerSupervision.Configuration,
+        logger: Logger,
+        onExit: @escaping @Sendable (_ room: String) -> Void = { _ in },
+        launch: @escaping Launch
+    ) {
+        self.onExit = onExit
         self.configuration = configuration
         self.logger = logger
         self.launch = launch
@@ -49,10 +58,17 @@ final class MixerSupervisor: Service {
     /// Any thread.
     func observe(_ event: StageEvent, hasHost: Bool) {
         if case .roomEnded = event.payload {
-            continuation.yield(.ended(room: event.roomName))
+            continuation.yield(.lingers(room: event.roomName))
         } else {
             continuation.yield(.hosts(room: event.roomName, hasHost: hasHost))
         }
+    }
+
+    /// Notes that a room, which has ended before, needs no program any more.
+    ///
+    /// Any thread.
+    func programEnded(room: String) {
+        continuation.yield(.ended(room: room))
     }
 
     /// Rooms whose mixer was started again, and how often.
@@ -97,6 +113,11 @@ final class MixerSupervisor: Service {
             let action = room.supervision.hostsChanged(hasHost, now: now)
             await carryOut(action, name: name, room: &room)
             rooms[name] = room
+        case .lingers(let name):
+            guard var room = rooms[name] else { return }
+            let action = room.supervision.roomLingers(now: now)
+            await carryOut(action, name: name, room: &room)
+            rooms[name] = room
         case .ended(let name):
             guard var room = rooms[name] else { return }
             let action = room.supervision.roomEnded(now: now)
@@ -110,6 +131,7 @@ final class MixerSupervisor: Service {
                 metadata: ["room": "\(name)", "status": "\(status)", "signalled": "\(wasSignalled)"]
             )
             room.process = nil
+            onExit(name)
             let action = room.supervision.exited(now: now, jitter: .random(in: 0...1))
             await carryOut(action, name: name, room: &room)
             keep(room, name: name, in: &rooms)

@@ -6,17 +6,26 @@ public struct ParticipantSoundBody: Codable, Sendable, Hashable {
     public var priority: Bool?
     /// The program is offered to the participant without its own sound.
     public var returnFeed: Bool?
+    /// Milliseconds for which the host's media is held back, 60 to 2000; null takes the room's.
+    public var jitterTarget: ExplicitNull<Int>?
 
     /// Makes a body; what is left out is nil.
-    public init(gainDB: Double? = nil, priority: Bool? = nil, returnFeed: Bool? = nil) {
+    public init(
+        gainDB: Double? = nil,
+        priority: Bool? = nil,
+        returnFeed: Bool? = nil,
+        jitterTarget: ExplicitNull<Int>? = nil
+    ) {
         self.gainDB = gainDB
         self.priority = priority
         self.returnFeed = returnFeed
+        self.jitterTarget = jitterTarget
     }
 
     private enum CodingKeys: String, CodingKey {
         case gainDB = "gain_db"
         case priority
         case returnFeed = "return_feed"
+        case jitterTarget = "jitter_target"
     }
 }

@@ -1,5 +1,7 @@
 /// How a host's media keeps time, as the mixer measures it.
 public struct SyncResource: Codable, Sendable, Hashable {
+    /// Milliseconds for which its media is to be held back.
+    public var targetMS: Double
     /// Milliseconds by which the host's clock is mapped later than at its first packet.
     public var offsetMS: Double
     /// Parts per million by which the host's clock runs faster than the program's.
@@ -14,7 +16,16 @@ public struct SyncResource: Codable, Sendable, Hashable {
     public var dropped: Int
 
     /// Makes a measurement.
-    public init(offsetMS: Double, driftPPM: Double, bufferMS: Double, late: Int, duplicated: Int, dropped: Int) {
+    public init(
+        targetMS: Double = 300,
+        offsetMS: Double,
+        driftPPM: Double,
+        bufferMS: Double,
+        late: Int,
+        duplicated: Int,
+        dropped: Int
+    ) {
+        self.targetMS = targetMS
         self.offsetMS = offsetMS
         self.driftPPM = driftPPM
         self.bufferMS = bufferMS
@@ -24,6 +35,7 @@ public struct SyncResource: Codable, Sendable, Hashable {
     }
 
     private enum CodingKeys: String, CodingKey {
+        case targetMS = "target_ms"
         case offsetMS = "offset_ms"
         case driftPPM = "drift_ppm"
         case bufferMS = "buffer_ms"

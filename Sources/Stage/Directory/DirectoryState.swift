@@ -8,6 +8,8 @@ struct DirectoryState: Sendable {
     private var sidByName: [String: String] = [:]
     /// The sids of ended rooms, the oldest first.
     private var ended: Deque<String> = []
+    /// When the programs of ended rooms are over, by sid.
+    private var lingering: [String: Double] = [:]
     var keyring: StreamKeyring
     var isDraining = false
     /// The process goes; what its closing streams seem to say of their participants means nothing.
@@ -62,6 +64,10 @@ struct DirectoryState: Sendable {
 
     private mutating func add(_ room: Room) -> String {
         var room = room
+        // Whoever follows programs by name hears of the end of the old one before the new one begins.
+        for sid in lingering.keys where rooms[sid]?.settings.name == room.settings.name {
+            endProgram(of: sid, at: room.updatedAt)
+        }
         outbox.append(contentsOf: room.takeEvents())
         if room.status == .inProgress {
             sidByName[room.settings.name] = room.sid
@@ -110,23 +116,32 @@ struct DirectoryState: Sendable {
     mutating func end(_ reference: String, at now: Double) throws(StageError) {
         let room = try change(reference) { (room) throws(StageError) in
             try room.end(at: now)
-            return (sid: room.sid, name: room.settings.name)
+            return (sid: room.sid, name: room.settings.name, linger: room.settings.linger ?? 0)
         }
         sidByName[room.name] = nil
+        if room.linger > 0 { lingering[room.sid] = now + Double(room.linger) }
         remember(room.sid)
     }
 
     private mutating func remember(_ sid: String) {
         ended.append(sid)
         while ended.count > settings.keptEndedRooms, let oldest = ended.popFirst() {
+            if lingering[oldest] != nil, let now = rooms[oldest]?.updatedAt { endProgram(of: oldest, at: now) }
             rooms[oldest] = nil
             // Until now the keys of its hosts were answered with "room ended".
             keyring.revoke(roomSID: oldest)
         }
     }
 
+    private mutating func endProgram(of sid: String, at now: Double) {
+        lingering[sid] = nil
+        // A room that lingers is remembered.
+        _ = try? change(sid) { $0.endProgram(at: now) }
+    }
+
     /// Looks at every clock of every room, and ends those that nobody was in for too long.
     mutating func sweep(at now: Double) {
+        for sid in lingering.filter({ $0.value <= now }).keys.sorted() { endProgram(of: sid, at: now) }
         for sid in sidByName.values.sorted() {
             // A room that is in progress can always be changed and ended.
             let gone = (try? change(sid) { $0.sweep(at: now) }) ?? []

@@ -62,4 +62,14 @@ extension RoomDirectory {
             try state.change(room) { (room) throws(StageError) in room.report(report, at: now) }
         }
     }
+
+    /// Forgets what a room's mixer said of itself and of how hosts keep time, for it is gone.
+    public func mixerStopped(room: String) {
+        defer { deliver() }
+        state.withLock { state in
+            let now = clock.now
+            // Nobody asks for the load of a room that is forgotten.
+            _ = try? state.change(room) { $0.mixerStopped(at: now) }
+        }
+    }
 }

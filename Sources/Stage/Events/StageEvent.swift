@@ -8,8 +8,9 @@ public struct StageEvent: Sendable, Equatable {
         case snapshot(RoomView)
         /// A room is there: made, or found again after a restart, then with everybody who was in it.
         case roomCreated(RoomView)
-        /// The room itself changed: it went live, or backstage.
+        /// The room itself changed: it went live, or backstage. Of a room that has ended: its program is over as well.
         case roomUpdated(RoomView)
+        /// Everybody is out. With a linger time the program goes on for so long.
         case roomEnded(RoomView)
         case participantJoined(ParticipantView)
         case participantUpdated(ParticipantView)

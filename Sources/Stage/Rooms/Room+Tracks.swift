@@ -93,6 +93,16 @@ extension Room {
         if level != load?.level ?? 0 { emit(.roomUpdated(view), at: now) }
     }
 
+    /// The mixer is gone, and nothing it said of itself and of how hosts keep time is true any more.
+    ///
+    /// Events: `room.updated` when the program did without something.
+    mutating func mixerStopped(at now: Double) {
+        for index in participants.indices { note(at: index) { $0.sync = nil } }
+        let level = load?.level ?? 0
+        (load, loadReportedAt) = (nil, nil)
+        if level != 0, status == .inProgress { emit(.roomUpdated(view), at: now) }
+    }
+
     // MARK: Steps shared with publishing
 
     mutating func publish(_ name: TrackName, isEnabled: Bool, at index: Int, now: Double) {

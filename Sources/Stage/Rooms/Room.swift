@@ -167,6 +167,8 @@ struct Room: Sendable {
     // MARK: The end
 
     /// Ends the room; everybody is out of it.
+    ///
+    /// Its program goes on for the room's linger time, see `endProgram`.
     mutating func end(at now: Double) throws(StageError) {
         guard status == .inProgress else { throw .roomCompleted }
         cancelInvitations(at: now)
@@ -181,6 +183,14 @@ struct Room: Sendable {
         pins = PinBoard()
         departed = DepartedSessions()
         emit(.roomEnded(view), at: now)
+    }
+
+    /// The program of the room, which has ended before, is over too: its linger time has passed.
+    ///
+    /// Events: `room.updated`, for those in the process; of the readers none is left.
+    mutating func endProgram(at now: Double) {
+        guard status == .completed else { return }
+        emit(.roomUpdated(view), at: now)
     }
 
     /// Whether nobody was here for longer than the settings allow.

@@ -1,5 +1,7 @@
 /// How a host's media keeps time, as the mixer measures it.
 public struct HostSync: Sendable, Hashable {
+    /// Milliseconds for which its media is to be held back.
+    public var target: Double
     /// Milliseconds by which the host's clock is mapped later than at its first packet.
     public var offset: Double
     /// Parts per million by which the host's clock runs faster than the program's.
@@ -14,7 +16,16 @@ public struct HostSync: Sendable, Hashable {
     public var dropped: Int
 
     /// Makes a measurement.
-    public init(offset: Double, drift: Double, buffer: Double, late: Int, duplicated: Int, dropped: Int) {
+    public init(
+        target: Double = 300,
+        offset: Double,
+        drift: Double,
+        buffer: Double,
+        late: Int,
+        duplicated: Int,
+        dropped: Int
+    ) {
+        self.target = target
         self.offset = offset
         self.drift = drift
         self.buffer = buffer

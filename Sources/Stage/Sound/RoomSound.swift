@@ -18,22 +18,26 @@ public struct RoomSound: Sendable, Hashable, Codable {
     public var duck: Duck
     /// How far they are turned down, in decibels, -30 to 0.
     public var duckDepth: Double
+    /// Milliseconds for which every host's media is held back to even out how it comes, 60 to 2000; nil is the program's.
+    public var jitterTarget: Int?
 
     /// Makes settings; what is not named has its default.
     ///
     /// Nothing is checked before `validate(path:)`.
-    public init(isLevelling: Bool = true, duck: Duck = .off, duckDepth: Double = -8) {
+    public init(isLevelling: Bool = true, duck: Duck = .off, duckDepth: Double = -8, jitterTarget: Int? = nil) {
         self.isLevelling = isLevelling
         self.duck = duck
         self.duckDepth = duckDepth
+        self.jitterTarget = jitterTarget
     }
 
-    /// Checks the depth.
+    /// Checks the depth and the target.
     ///
     /// - Parameter path: What stands before the field's name in the request, with its dot.
-    /// - Throws: 3073 naming `duck_db`.
+    /// - Throws: 3073 naming `duck_db` or `jitter_target`.
     public func validate(path: String = "sound.") throws(StageError) {
         try StageError.check(duckDepth, in: -30...0, field: "\(path)duck_db")
+        if let jitterTarget { try StageError.check(jitterTarget, in: 60...2000, field: "\(path)jitter_target") }
     }
 }
 

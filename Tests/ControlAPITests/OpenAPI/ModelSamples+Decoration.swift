@@ -23,15 +23,36 @@ extension ModelSamples {
         ended: slateResource
     )
 
-    static let roomSoundBody = RoomSoundBody(levelling: true, duck: "x", duckDB: 1.5)
+    static let roomSoundBody = RoomSoundBody(
+        levelling: true,
+        duck: "x",
+        duckDB: 1.5,
+        jitterTarget: ExplicitNull(wrappedValue: 1)
+    )
 
-    static let roomSoundResource = RoomSoundResource(levelling: true, duck: "x", duckDB: 1.5)
+    static let roomSoundResource = RoomSoundResource(
+        levelling: true,
+        duck: "x",
+        duckDB: 1.5,
+        jitterTarget: 1
+    )
 
-    static let participantSoundBody = ParticipantSoundBody(gainDB: 1.5, priority: true, returnFeed: true)
+    static let participantSoundBody = ParticipantSoundBody(
+        gainDB: 1.5,
+        priority: true,
+        returnFeed: true,
+        jitterTarget: ExplicitNull(wrappedValue: 1)
+    )
 
-    static let participantSoundResource = ParticipantSoundResource(gainDB: 1.5, priority: true, returnFeed: true)
+    static let participantSoundResource = ParticipantSoundResource(
+        gainDB: 1.5,
+        priority: true,
+        returnFeed: true,
+        jitterTarget: 1
+    )
 
     static let syncResource = SyncResource(
+        targetMS: 1.5,
         offsetMS: 1.5,
         driftPPM: 1.5,
         bufferMS: 1.5,

@@ -1,6 +1,7 @@
 import FootlightTesting
 import Foundation
 import Stage
+import Synchronization
 import Testing
 
 @Suite("The life of a room")
@@ -112,6 +113,51 @@ struct RoomLifeTests {
         #expect(try after.authorizePublish(streamKey: #require(ben.credentials).streamKey).get().identity == "ben")
     }
 
+    @Test("A room's program lingers after its end, and is over when the time is up or another room takes the name")
+    func linger() throws {
+        let directory = directory()
+        let told = Told()
+        let observation = directory.observe { told.add($0) }
+        for (name, linger) in [("plain", nil), ("short", 2), ("taken", 60)] as [(String, Int?)] {
+            _ = try directory.create(RoomSettings(name: name, linger: linger))
+            try directory.end(room: name)
+        }
+        told.clear()
+        clock.advance(by: .seconds(1.9))
+        directory.sweep()
+        #expect(told.all.isEmpty)
+        clock.advance(by: .seconds(0.1))
+        directory.sweep()
+        #expect(told.all == ["short: room.updated completed"])
+        told.clear()
+        _ = try directory.create(RoomSettings(name: "taken"))
+        #expect(told.all == ["taken: room.updated completed", "taken: room.created in-progress"])
+        told.clear()
+        clock.advance(by: .seconds(60))
+        directory.sweep()
+        #expect(told.all.isEmpty, "it is told once")
+        observation.cancel()
+    }
+
+    @Test("What a mixer said of itself is forgotten when it is gone, and that is told where it did without something")
+    func mixerStops() throws {
+        let directory = directory()
+        _ = try directory.create(RoomSettings(name: "show"))
+        let told = Told()
+        let observation = directory.observe { told.add($0) }
+        for (level, expected) in [(3, 2), (0, 0)] {
+            let load = MixerLoad(level: level, reason: level > 0 ? "frame_work" : nil, work: 0.9, cores: 1)
+            try directory.report(room: "show", MixerReport(entries: [], load: load))
+            #expect(try directory.room("show").load == load)
+            directory.mixerStopped(room: "show")
+            #expect(try directory.room("show").load == nil)
+            #expect(told.all.count == expected, "\(told.all)")
+            told.clear()
+        }
+        directory.mixerStopped(room: "nothing")
+        observation.cancel()
+    }
+
     @Test("53113 a restored room whose name is taken stays out, and nothing is restored twice")
     func restoredTwice() throws {
         let before = directory()
@@ -219,4 +265,22 @@ struct RoomLifeTests {
         #expect(events.last?.payload == .sessionDisconnected(.readerTooSlow))
         #expect(events.dropLast().allSatisfy { $0.name == .heartbeat } && events.count == 7)
     }
+}
+
+/// What an observer was told of rooms themselves, in words.
+private final class Told: Sendable {
+    private let words = Mutex<[String]>([])
+
+    func add(_ event: StageEvent) {
+        switch event.payload {
+        case .roomCreated(let room), .roomUpdated(let room), .roomEnded(let room):
+            words.withLock { $0.append("\(room.name): \(event.name.rawValue) \(room.status.rawValue)") }
+        default:
+            break
+        }
+    }
+
+    func clear() { words.withLock { $0 = [] } }
+
+    var all: [String] { words.withLock { $0 } }
 }

@@ -50,9 +50,28 @@ struct StageSoundTests {
         #expect(try run.view("ben").sound == ParticipantSound())
     }
 
+    @Test("How long media is held back has a range, for a room and for a host of it")
+    mutating func jitterTarget() throws {
+        for target in [59, 2001] {
+            let room = #expect(throws: StageError.self) {
+                try run.room.setSound(RoomSound(jitterTarget: target), at: 1)
+            }
+            let host = #expect(throws: StageError.self) {
+                _ = try run.room.setSound(of: "ann", ParticipantSound(jitterTarget: target), at: 1)
+            }
+            for error in [room, host] {
+                #expect(error?.message == "jitter_target must be between 60 and 2000")
+            }
+        }
+        try run.room.setSound(RoomSound(jitterTarget: 60), at: 1)
+        _ = try run.room.setSound(of: "ann", ParticipantSound(jitterTarget: 2000), at: 1)
+        #expect(run.names() == [.roomUpdated, .participantUpdated])
+        #expect(try run.room.settings.sound.jitterTarget == 60 && run.view("ann").sound.jitterTarget == 2000)
+    }
+
     @Test("How a host keeps time is seen when it is looked at, and told by no event")
     mutating func sync() throws {
-        let sync = HostSync(offset: 12, drift: -3.5, buffer: 290, late: 1, duplicated: 2, dropped: 3)
+        let sync = HostSync(target: 60, offset: 12, drift: -3.5, buffer: 290, late: 1, duplicated: 2, dropped: 3)
         let sid = try run.view("ann").sid
         let (before, revision) = (try run.view("ann").revision, run.room.revision)
         let entry = MixerReport.Entry(participantSID: sid, audioLevel: nil, subscribed: [], sync: sync)
@@ -136,7 +155,10 @@ struct StageSoundTests {
         layout.background = .image(AssetReference(name: "wall"))
         layout.slates.ended = .init(text: "bye", music: AssetReference(name: "tune"))
         try run.room.setLayout(layout, at: 1)
-        try run.room.setSound(RoomSound(isLevelling: false, duck: .pinned, duckDepth: -12), at: 1)
+        try run.room.setSound(
+            RoomSound(isLevelling: false, duck: .pinned, duckDepth: -12, jitterTarget: 60),
+            at: 1
+        )
         _ = try run.room.setSound(of: "ann", ParticipantSound(gain: -6, wantsReturn: true), at: 1)
         _ = try run.room.describe(
             "ann",
