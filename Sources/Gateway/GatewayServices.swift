@@ -27,6 +27,11 @@ final class Health: Sendable {
     }
 }
 
+extension Duration {
+    /// How much later what happens about once a second may happen, so that one wake-up of the process serves several.
+    fileprivate static let upkeep = Duration.milliseconds(250)
+}
+
 /// Moves the audience ledger's time.
 struct Counting: Service {
     let viewership: ViewershipLedger
@@ -57,7 +62,7 @@ struct AudienceNews: Service {
                     stage.viewershipChanged(room: room.room, viewers: room.concurrent)
                 }
                 // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: .seconds(1))
+                try? await Task.sleep(for: .seconds(1), tolerance: .upkeep)
             }
         }
     }
@@ -89,7 +94,7 @@ struct PlaylistUpkeep: Service {
                 control.tick()
                 directory.sweep()
                 // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: .seconds(1))
+                try? await Task.sleep(for: .seconds(1), tolerance: .upkeep)
             }
         }
     }
@@ -115,7 +120,7 @@ struct MemoryUpkeep: Service {
                     )
                 }
                 // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: .seconds(1))
+                try? await Task.sleep(for: .seconds(1), tolerance: .upkeep)
             }
         }
     }

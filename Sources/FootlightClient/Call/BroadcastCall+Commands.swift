@@ -76,9 +76,7 @@ extension BroadcastCall {
         do {
             return try await body(client, session)
         } catch {
-            if self.session?.sessionID == session.sessionID, error.endsSession {
-                handle(.sessionDisconnected(error))
-            }
+            if error.endsSession { sessionEnded(session, error) }
             throw error
         }
     }

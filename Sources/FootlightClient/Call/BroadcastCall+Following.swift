@@ -140,7 +140,7 @@ extension BroadcastCall {
         } catch {
             guard self.session?.sessionID == session.sessionID, !Task.isCancelled else { return }
             if error.endsSession || error.code == StageError.participantNotFound.code {
-                handle(.sessionDisconnected(error))
+                sessionEnded(session, error)
             } else if status.phase == .joined, clock.now() - lastBeat >= client.limits.silence {
                 // The gateway has given us up by now, whatever still comes from it.
                 lastBeat = clock.now()
@@ -148,6 +148,21 @@ extension BroadcastCall {
                 connection = nil
                 handle(.connectionLost(.signalling))
             }
+        }
+    }
+
+    /// Takes an answer that says the session is over.
+    ///
+    /// Of a room that ended a request on its way learns only that there is none. The event stream has the reason, and
+    /// may be slower than the answer; so as long as one stands, it has the first word.
+    func sessionEnded(_ session: CallSession, _ error: StageError) {
+        guard self.session?.sessionID == session.sessionID else { return }
+        guard connection != nil else { return handle(.sessionDisconnected(error)) }
+        Task { [weak self, clock, client] in
+            // Cut short by nothing; at worst the answer counts a little early.
+            try? await clock.sleep(client.limits.lastWord)
+            guard let self, self.session?.sessionID == session.sessionID else { return }
+            self.handle(.sessionDisconnected(error))
         }
     }
 }

@@ -119,11 +119,42 @@ struct CallLifeTests {
             let began = clock.now
             let isBeating = try await soon(within: .seconds(5), every: .milliseconds(15)) {
                 let beats = server.requests.count { $0 == "POST /v1/rooms/RM1/participants/PA-ann/heartbeat" }
-                if beats < count { clock.advance(.milliseconds(100)) }
+                if beats < count { clock.advance(.milliseconds(250)) }
                 return beats == count
             }
             #expect(isBeating && clock.now - began >= .seconds(4.5))
         }
         #expect(call.status.phase == .joined)
+    }
+
+    @Test("T15 an answer that knows no room leaves the stream two seconds to give the reason, then counts itself")
+    func lastWord() async throws {
+        let server = try WireServer { request in
+            switch request.split(separator: " ").first {
+            case "POST" where request.hasSuffix("/heartbeat"): .whole(status: 200, body: "")
+            case "POST": .whole(status: 201, body: WireFixtures.joinAnswer(mode: "RECV_ONLY"))
+            case "GET": .stream(WireFixtures.snapshot(rev: 1, WireFixtures.participant("ann", mode: "RECV_ONLY")))
+            default: .whole(status: 404, body: "{\"error\":\(WireFixtures.error(53106, name: "RoomNotFoundError"))}")
+            }
+        }
+        defer { server.close() }
+        let clock = ManualClientClock()
+        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t", clock: clock.clock)
+        let call = BroadcastCall(client: client, identity: "ann")
+        call.join(CallJoin(room: "show", mode: .receiveOnly))
+        try await call.reach(.joined)
+        let refusal = await #expect(throws: StageError.self) { try await call.pin("bob") }
+        #expect(refusal?.code == 53106)
+        let began = clock.now
+        #expect(call.status.phase == .joined, "the stream stands and has not spoken")
+        #expect(
+            try await soon(within: .seconds(5), every: .milliseconds(15)) {
+                guard call.status.phase == .joined else { return true }
+                clock.advance(.milliseconds(100))
+                return false
+            }
+        )
+        #expect(call.status.error?.code == 53106, "\(call.status)")
+        #expect((1.9...2.6).contains((clock.now - began) / .seconds(1)), "\(clock.now - began)")
     }
 }
