@@ -37,7 +37,7 @@ public final class CallingModel {
     public init(call: BroadcastCall, capture: any MediaCapturing) {
         self.call = call
         call.publishesTracks = false
-        media = LocalMedia(publisher: call, capture: capture)
+        media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
         tasks = [
             Task { [weak self, statuses = call.statuses] in
                 for await status in statuses { await self?.take(status) }

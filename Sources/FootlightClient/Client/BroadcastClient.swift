@@ -38,6 +38,10 @@ public import Foundation
 /// | invitations | ``invite(to:_:)`` ``invitation(_:)`` ``acceptInvitation(_:)`` |
 /// |  | ``rejectInvitation(_:)`` ``cancelInvitation(_:)`` |
 /// | audience | ``viewership(of:)`` ``viewership()`` |
+/// | sound | ``sound(of:)`` ``setSound(of:_:)`` ``setSound(of:in:_:)`` |
+/// | pictures, music | ``assets(of:)`` ``asset(_:of:)`` ``storeAsset(_:as:in:)`` ``removeAsset(_:from:)`` |
+///
+/// A redirect is followed as what it was, a command as a command; the token goes along to the same host only.
 ///
 /// A room is named by its unique name or its sid, a participant by its identity or its sid.
 public struct BroadcastClient: Sendable {
@@ -58,6 +62,6 @@ public struct BroadcastClient: Sendable {
         self.token = token
         self.limits = limits
         self.clock = clock
-        connection = HTTPConnection(deadline: limits.answer, clock: clock)
+        connection = HTTPConnection(clock: clock)
     }
 }

@@ -21,13 +21,16 @@ struct DeviceState: Sendable, Equatable {
     var isOnHold = false
     /// The track as the gateway has it: nil while unpublished, else whether it is enabled.
     private(set) var published: Bool?
+    /// A request went out and no answer came back: whether `published` holds, nobody knows.
+    private(set) var isUnsure = false
 
     /// Whether a published track is to be enabled.
     var isEnabled: Bool { !isInterrupted && !isHidden && !isOnHold }
 
     /// What brings the gateway in line with the wish; nil when it is.
     var step: Step? {
-        switch (isWanted, published) {
+        if isUnsure { return isWanted ? .publish(isEnabled: isEnabled) : .unpublish }
+        return switch (isWanted, published) {
         case (true, nil): .publish(isEnabled: isEnabled)
         case (true, .some(let enabled)): enabled == isEnabled ? nil : .setEnabled(isEnabled)
         case (false, .some): .unpublish
@@ -41,10 +44,17 @@ struct DeviceState: Sendable, Equatable {
         case .publish(let isEnabled), .setEnabled(let isEnabled): published = isEnabled
         case .unpublish: published = nil
         }
+        isUnsure = false
     }
 
     /// The gateway has no such track.
     mutating func unpublished() {
         published = nil
+        isUnsure = false
+    }
+
+    /// What the gateway has is not known any more.
+    mutating func becomeUnsure() {
+        isUnsure = true
     }
 }

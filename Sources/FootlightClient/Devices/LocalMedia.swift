@@ -12,6 +12,8 @@ public import Stage
 /// - **Without a call** only the values change, and ``BroadcastCall/callSettings`` with them: what the user touched
 ///   counts at the join, what was never touched the gateway decides.
 /// - **In a call** a value changes once the gateway has agreed.
+/// - **A line that breaks** says nothing of a device: what was to be on the air is tried again until it is there, or
+///   the call is over. A change that was asked for and failed is not made later; the value is what it was.
 ///
 /// Whoever owns it tells of the call's beginning and end with ``entered(isHost:)`` and ``left()``; the models of this
 /// library do.
@@ -39,6 +41,10 @@ public final class LocalMedia {
     @ObservationIgnored private var capturing: Set<TrackName> = []
     /// The work on each device, one after the other.
     @ObservationIgnored private var work: [TrackName: Task<StageError?, Never>] = [:]
+    /// What waits to be tried again after the line broke.
+    @ObservationIgnored private var repeats: [TrackName: Task<Void, Never>] = [:]
+    @ObservationIgnored private var delays: [TrackName: Backoff] = [:]
+    @ObservationIgnored private let clock: ClientClock
     @ObservationIgnored private var isOnStage = false
     @ObservationIgnored private var defaults = LocalMedia.untouched
     /// Counts calls, so that work of one never reaches into the next.
@@ -51,11 +57,19 @@ public final class LocalMedia {
     )
 
     /// Makes the devices of one user.
-    public init(publisher: any TrackPublishing, capture: any MediaCapturing) {
+    ///
+    /// - Parameters:
+    ///   - publisher: Takes tracks on and off the air.
+    ///   - capture: The devices themselves.
+    ///   - clock: Counts the delays before something is tried again.
+    public init(publisher: any TrackPublishing, capture: any MediaCapturing, clock: ClientClock = .system) {
         self.publisher = publisher
         self.capture = capture
+        self.clock = clock
         readSettings()
     }
+
+    deinit { for task in repeats.values { task.cancel() } }
 
     /// Turns the microphone on or off.
     ///
@@ -157,6 +171,8 @@ public final class LocalMedia {
         defaults = Self.untouched
         isCameraInterrupted = false
         isOnHold = false
+        for task in repeats.values { task.cancel() }
+        repeats = [:]
         for track in tracks { await end(track) }
         readSettings()
     }
@@ -191,7 +207,7 @@ public final class LocalMedia {
             show(track, isOn)
             return keep(track, isOn)
         }
-        if let error = await run(track, isOn) { throw error }
+        if let error = await run(track, isOn, isAskedFor: true) { throw error }
         // By now it may be wanted otherwise.
         keep(track, device(track).isWanted)
     }
@@ -230,19 +246,22 @@ public final class LocalMedia {
     }
 
     /// Brings a device to where it is wanted, after whatever is being done with it already.
+    ///
+    /// - Parameter isAskedFor: Somebody waits to hear whether the wish came true; one that did not is taken back.
     @discardableResult
-    private func run(_ track: TrackName, _ isWanted: Bool) async -> StageError? {
+    private func run(_ track: TrackName, _ isWanted: Bool, isAskedFor: Bool = false) async -> StageError? {
+        repeats.removeValue(forKey: track)?.cancel()
         want(track, isWanted)
         let (before, turn) = (work[track], turn)
         let task = Task { [weak self] () -> StageError? in
             _ = await before?.value
-            return await self?.settle(track, turn)
+            return await self?.settle(track, turn, asked: isAskedFor ? isWanted : nil)
         }
         work[track] = task
         return await task.value
     }
 
-    private func settle(_ track: TrackName, _ turn: Int) async -> StageError? {
+    private func settle(_ track: TrackName, _ turn: Int, asked: Bool?) async -> StageError? {
         do throws(StageError) {
             while turn == self.turn {
                 if device(track).isWanted { try await begin(track) }
@@ -255,15 +274,47 @@ public final class LocalMedia {
             guard turn == self.turn else { return nil }
             if !device(track).isWanted { await end(track) }
             show(track, device(track).isWanted)
+            delays[track] = nil
             return nil
         } catch {
             guard turn == self.turn else { return error }
             problem = error
-            // What could not begin is off; what could not end is still there.
-            let isThere = devices[track]?.published != nil
-            if !isThere { await end(track) }
-            show(track, isThere)
+            if error.isBrokenLine {
+                await keepWish(of: track, turn, error, asked: asked)
+            } else {
+                // What could not begin is off; what could not end is still there.
+                let isThere = devices[track]?.published != nil
+                if !isThere { await end(track) }
+                show(track, isThere)
+            }
             return error
+        }
+    }
+
+    /// The line broke, which says nothing of the device: it stays wanted as it was before anybody asked.
+    private func keepWish(of track: TrackName, _ turn: Int, _ error: StageError, asked: Bool?) async {
+        if !error.isUnsent { devices[track]?.becomeUnsure() }
+        // Meanwhile it may have been asked for otherwise, and whoever did is answered next.
+        if let asked, device(track).isWanted == asked { show(track, !asked) }
+        if !device(track).isWanted { await end(track) }
+        if turn == self.turn, device(track).step != nil { tryAgain(track) }
+    }
+
+    private func tryAgain(_ track: TrackName) {
+        var delay = delays[track] ?? Backoff(ClientLimits())
+        let pause = delay.next(chance: clock.chance())
+        delays[track] = delay
+        repeats[track]?.cancel()
+        repeats[track] = Task { [weak self, clock, turn] in
+            do {
+                try await clock.sleep(pause)
+            } catch {
+                // Something newer is being done, or the call is over.
+                return
+            }
+            guard let self, turn == self.turn else { return }
+            self.repeats[track] = nil
+            await self.run(track, self.device(track).isWanted)
         }
     }
 

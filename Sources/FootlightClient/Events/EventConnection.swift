@@ -115,6 +115,21 @@ extension EventConnection {
 
         func urlSession(
             _ session: URLSession,
+            task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
+            completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            let location = response.value(forHTTPHeaderField: "Location")
+            let next = task.currentRequest.flatMap {
+                Redirect.next(after: $0, status: response.statusCode, location: location)
+            }
+            if next == nil { state.withLock { $0.refusal = HTTPAnswer(response, body: Data()) } }
+            completionHandler(next)
+        }
+
+        func urlSession(
+            _ session: URLSession,
             dataTask: URLSessionDataTask,
             didReceive response: URLResponse,
             completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -125,11 +140,7 @@ extension EventConnection {
                 if response?.statusCode == 200 {
                     state.watch.opened(at: now)
                 } else {
-                    state.refusal = HTTPAnswer(
-                        status: response?.statusCode ?? 0,
-                        retryAfter: response?.retryAfter,
-                        body: Data()
-                    )
+                    state.refusal = response.map { HTTPAnswer($0, body: Data()) } ?? HTTPAnswer(status: 0, body: Data())
                 }
             }
             completionHandler(.allow)

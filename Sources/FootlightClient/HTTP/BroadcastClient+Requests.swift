@@ -43,6 +43,21 @@ extension BroadcastClient {
         _ = try await answer(to: request(method, path, query: query, body: body))
     }
 
+    /// A question whose answer is a file.
+    func file(_ path: [String]) async throws(StageError) -> Data {
+        var request = try request(.get, path)
+        request.setValue("*/*", forHTTPHeaderField: "Accept")
+        return try await answer(to: request, within: limits.file).body
+    }
+
+    /// A command that carries a file.
+    func store<Value: Decodable>(_ data: Data, at path: [String]) async throws(StageError) -> Value {
+        var request = try request(.put, path)
+        request.httpBody = data
+        request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+        return try value(of: try await answer(to: request, within: limits.file))
+    }
+
     /// The request for an address below `/v1`; each part of `path` is one segment, whatever is in it.
     func request(
         _ method: Method,
@@ -57,7 +72,7 @@ extension BroadcastClient {
         address.percentEncodedQuery = pairs.isEmpty ? nil : pairs.joined(separator: "&")
         guard let url = address.url else { throw .callNotConnected }
         // The deadline is counted on the client's own clock; this one only ends what nobody waits for any more.
-        var request = URLRequest(url: url, timeoutInterval: 60)
+        var request = URLRequest(url: url, timeoutInterval: 600)
         request.httpMethod = method.rawValue
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         request.setValue("application/json", forHTTPHeaderField: "Accept")
@@ -69,8 +84,11 @@ extension BroadcastClient {
         return request
     }
 
-    private func answer(to request: URLRequest) async throws(StageError) -> HTTPAnswer {
-        let answer = try await connection.answer(to: request)
+    private func answer(
+        to request: URLRequest,
+        within deadline: Duration? = nil
+    ) async throws(StageError) -> HTTPAnswer {
+        let answer = try await connection.answer(to: request, within: deadline ?? limits.answer)
         guard answer.isSuccess else { throw .refusal(answer) }
         return answer
     }

@@ -42,7 +42,7 @@ public final class LiveCall: CallManageable {
         call.publishesTracks = false
         call.callSettings.isAudioOn = false
         call.callSettings.isVideoOn = false
-        media = LocalMedia(publisher: call, capture: capture)
+        media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
         follower = ParticipantFollower(
             identity: call.identity,
             username: call.displayName,

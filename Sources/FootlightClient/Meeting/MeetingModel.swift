@@ -28,14 +28,15 @@ public final class MeetingModel {
     @ObservationIgnored private var status: CallStatus
     @ObservationIgnored private var participants: [ParticipantResource] = []
     @ObservationIgnored private var audience = 0
-    @ObservationIgnored private var egress: EgressResource?
+    @ObservationIgnored private var livestream: String?
+    @ObservationIgnored private var hls: String?
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
     /// Makes the model of a call.
     public init(call: BroadcastCall, capture: any MediaCapturing) {
         self.call = call
         call.publishesTracks = false
-        media = LocalMedia(publisher: call, capture: capture)
+        media = LocalMedia(publisher: call, capture: capture, clock: call.clock)
         status = call.status
         tasks = [
             Task { [weak self, statuses = call.statuses] in
@@ -148,6 +149,7 @@ public final class MeetingModel {
         case .failedToConnect(let error): listener?.onError(error)
         case .disconnected(let error):
             streams = StreamMaps()
+            (livestream, hls) = (nil, nil)
             listener?.onMeetingLeft(error)
         case .reconnecting, .reconnected, nil: break
         }
@@ -174,14 +176,15 @@ public final class MeetingModel {
         if let error = event.error, event.type == StageEvent.Name.livestreamError.rawValue {
             listener?.onError(StageError(error))
         }
-        guard let next = call.room?.room.egress, next != egress else { return }
-        let before = egress
-        egress = next
-        if next.livestream.state != before?.livestream.state {
-            listener?.onLivestreamStateChanged(next.livestream.state)
+        // What an event says, and not what is known by now: states that follow each other closely are all told.
+        let egress = event.room?.egress
+        if let next = (event.livestream ?? egress?.livestream)?.state, next != livestream {
+            livestream = next
+            listener?.onLivestreamStateChanged(next)
         }
-        if next.hls.state != before?.hls.state {
-            listener?.onHLSStateChanged(next.hls.state, playbackURL: next.hls.playbackHLSURL)
+        if let next = event.hls ?? egress?.hls, next.state != hls {
+            hls = next.state
+            listener?.onHLSStateChanged(next.state, playbackURL: next.playbackHLSURL)
         }
     }
 }
