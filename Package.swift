@@ -30,7 +30,8 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .executable(name: "footlight", targets: ["footlight"]),
-        .library(name: "FootlightClient", targets: ["FootlightClient"]),
+        // With the modules whose words its API is made of.
+        .library(name: "FootlightClient", targets: ["FootlightClient", "GatewayModel", "Stage", "Media"]),
         .library(name: "FootlightTesting", targets: ["FootlightTesting"]),
     ],
     dependencies: [
@@ -156,7 +157,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "footlight",
-            dependencies: ["Gateway", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "Gateway", "FootlightClient", "GatewayModel", "Stage",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -228,6 +232,7 @@ let package = Package(
             "GatewayModel",
             "Media",
             "RTMP",
+            "Gateway",
             "FootlightTesting",
             "footlight",
             "NIOCore",

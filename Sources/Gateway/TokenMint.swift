@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 import Stage
 
 /// Makes access tokens with the key of a gateway's data folder, without the gateway running.
@@ -12,11 +13,33 @@ public struct TokenMint: Sendable {
 
     /// A token for a participant of one room.
     ///
+    /// - Parameters:
+    ///   - modes: What the participant may be; the first is what it joins as unless it says otherwise.
+    ///   - rights: What it may do beyond its own: `streaming`, `participants`.
+    ///   - expiresIn: Seconds from now.
     /// - Throws: `StageError` 3067 for an unknown mode.
-    public func participantToken(room: String, identity: String, mode: String, expiresIn: Int) async throws -> String {
-        guard let mode = ParticipantMode(wireName: mode) else { throw StageError.unknownMode }
+    public func participantToken(
+        room: String,
+        identity: String,
+        modes: [String],
+        rights: Set<String> = [],
+        expiresIn: Int
+    ) async throws -> String {
+        let modes = try modes.map { name in
+            guard let mode = ParticipantMode(wireName: name) else { throw StageError.unknownMode }
+            return mode
+        }
         let secrets = try GatewaySecrets(directory)
         let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)
-        return try await tokens.mint(identity: identity, room: room, mode: mode, expiresIn: Double(expiresIn))
+        return try await tokens.mint(
+            AccessClaims(
+                identity: identity,
+                role: .participant,
+                room: room,
+                modes: modes,
+                administers: rights,
+                expiresAt: Date().timeIntervalSince1970 + Double(expiresIn)
+            )
+        )
     }
 }

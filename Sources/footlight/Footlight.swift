@@ -6,6 +6,6 @@ struct Footlight: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "footlight",
         abstract: "A live-stream broadcast gateway: hosts in, one mixed program out, an audience counted exactly.",
-        subcommands: [Serve.self, Demo.self, Token.self, CheckConfig.self, RotateKey.self, Mixer.self]
+        subcommands: [Serve.self, Demo.self, Join.self, Token.self, CheckConfig.self, RotateKey.self, Mixer.self]
     )
 }

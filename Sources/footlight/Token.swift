@@ -13,8 +13,11 @@ struct Token: AsyncParsableCommand {
     @Option(help: "Who the token is for.")
     var identity: String
 
-    @Option(help: "SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY.")
-    var mode: String
+    @Option(help: "SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY; given again, what else the participant may become.")
+    var mode: [String]
+
+    @Option(help: "A right beyond one's own: streaming or participants; may be given again.")
+    var canAdmin: [String] = []
 
     @Option(help: "Seconds until the token expires.")
     var expiresIn: Int = 6 * 3600
@@ -24,7 +27,8 @@ struct Token: AsyncParsableCommand {
             try await TokenMint(dataDirectory: dataDir).participantToken(
                 room: room,
                 identity: identity,
-                mode: mode,
+                modes: mode,
+                rights: Set(canAdmin),
                 expiresIn: expiresIn
             )
         )

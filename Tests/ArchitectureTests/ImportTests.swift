@@ -30,7 +30,7 @@ private let table: [String: String] = [
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
-    "footlight": "Gateway ArgumentParser",
+    "footlight": "Gateway FootlightClient GatewayModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
     Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
     """,
