@@ -13,9 +13,8 @@ struct PlatformRules: Sendable, Equatable {
     }
 
     var platform: Platform
-    /// The month in which the platform's page was read; they change.
-    var asOf: String
-    /// The page.
+    /// The platform's page on it, which changes from time to time: the figures are a guide, and no more than a warning
+    /// is made of them.
     var source: String
     var needsTLS = false
     /// From the smallest size and rate to the largest.
@@ -52,7 +51,6 @@ extension PlatformRules {
     /// The ranges for the sizes below 720 lines, and the least for 720, are those of older versions of the page.
     private static let youtube = PlatformRules(
         platform: .youtube,
-        asOf: "2026-11",
         source: "https://support.google.com/youtube/answer/2853702",
         steps: [
             Step(lines: 360, frameRate: 60, bitrate: 400...1000),
@@ -68,12 +66,14 @@ extension PlatformRules {
         highestAudioBitrate: 160
     )
 
+    /// But for the largest size, the bitrates are those of older guidelines, which are no longer on the page.
     private static let twitch = PlatformRules(
         platform: .twitch,
-        asOf: "2026-11",
         source: "https://www.twitch.tv/creatorcamp/en/setting-up-your-stream/broadcast-recommendations",
         steps: [
-            Step(lines: 720, frameRate: 30, bitrate: 0...4500),
+            Step(lines: 720, frameRate: 30, bitrate: 0...3000),
+            Step(lines: 720, frameRate: 60, bitrate: 0...4500),
+            Step(lines: 1080, frameRate: 30, bitrate: 0...4500),
             Step(lines: 1080, frameRate: 60, bitrate: 0...6000),
         ],
         longestKeyInterval: 2,
@@ -82,7 +82,6 @@ extension PlatformRules {
 
     private static let facebook = PlatformRules(
         platform: .facebook,
-        asOf: "2026-11",
         source: "https://developers.facebook.com/docs/live-video-api/reference",
         needsTLS: true,
         steps: [
@@ -101,7 +100,6 @@ extension PlatformRules {
     /// is whether it wants TLS.
     private static let unknown = PlatformRules(
         platform: .unknown,
-        asOf: "2026-11",
         source: "the strictest of the platforms' limits",
         steps: [
             Step(lines: 360, frameRate: 30, bitrate: 0...1000),

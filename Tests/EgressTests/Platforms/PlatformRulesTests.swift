@@ -44,7 +44,7 @@ struct PlatformRulesTests {
         #expect(kinds(ProgramConfiguration(width: 1920, height: 1920, videoBitrate: 6000), .twitch) == [.size])
         let message = PlatformRules.rules(for: .twitch)
             .shortfalls(of: StreamFigures(ProgramConfiguration(videoBitrate: 7000)), isSecure: true).first?.message
-        let words = "the video has 7000 kb/s; for 1280x720 at 30 pictures a second 4500 is the most for Twitch"
+        let words = "the video has 7000 kb/s; for 1280x720 at 30 pictures a second 3000 is the most for Twitch"
         #expect(message == words)
     }
 
