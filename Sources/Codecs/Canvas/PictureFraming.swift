@@ -3,26 +3,36 @@
 /// A crop may give up to 1/32 more of a side than the shapes ask for, if the picture then shrinks by exactly 3:4, 1:2 or
 /// 1:4 or not at all: those ratios cost a tenth of the others. Tiles of a grid with gaps are a few pixels short of such
 /// ratios, so nearly every tile of a usual program gains.
-struct PictureFraming: Equatable {
+public struct PictureFraming: Sendable, Equatable {
     /// The part of the picture that is shown; `x` and `y` are even.
-    struct Crop: Equatable {
-        var x: Int
-        var y: Int
-        var width: Int
-        var height: Int
+    public struct Crop: Sendable, Equatable {
+        /// The column of its left edge.
+        public var x: Int
+        /// The row of its upper edge.
+        public var y: Int
+        /// Columns.
+        public var width: Int
+        /// Rows.
+        public var height: Int
     }
 
-    let crop: Crop
-    let target: PixelRectangle
+    /// What of the picture is shown.
+    public let crop: Crop
+    /// Where on the canvas it is shown; around it are bars.
+    public let target: PixelRectangle
 
     /// The shrinking ratios with fast paths, as source per target pixels.
     private static let fastRatios = [(1, 1), (4, 3), (2, 1), (4, 1)]
 
+    /// Finds the place of a picture.
+    ///
     /// - Parameters:
     ///   - width: Picture width in samples, at least 1.
     ///   - height: Picture height in samples, at least 1.
-    ///   - rectangle: Not empty.
-    init(width: Int, height: Int, aspect: SampleAspectRatio, rectangle: PixelRectangle, fit: PictureFit) {
+    ///   - aspect: The shape of its samples.
+    ///   - rectangle: Where it is to be shown; not empty.
+    ///   - fit: Whether it is cropped or gets bars.
+    public init(width: Int, height: Int, aspect: SampleAspectRatio, rectangle: PixelRectangle, fit: PictureFit) {
         // The shapes compared as width : height without fractions.
         let pictureSpan = width * aspect.horizontal * rectangle.height
         let targetSpan = rectangle.width * aspect.vertical * height

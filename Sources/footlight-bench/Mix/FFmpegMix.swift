@@ -12,6 +12,7 @@ struct FFmpegMix {
     }
 
     let clips: [Clip]
+    let program: ProgramConfiguration
     let codecs: Codecs
 
     /// Runs once; returns processor seconds per second of program.
@@ -26,8 +27,7 @@ struct FFmpegMix {
         arguments += ["-filter_threads", "1", "-filter_complex_threads", "1"]
         for clip in clips { arguments += ["-threads", "1", "-i", clip.path] }
         arguments += ["-filter_complex", filter, "-map", "[v]", "-map", "[a]", "-threads", "1"]
-        arguments += ["-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-pix_fmt", "yuv420p"]
-        arguments += ["-b:v", "3000k", "-maxrate", "3000k", "-bufsize", "3000k", "-g", "60", "-bf", "0"]
+        arguments += Self.coder(program)
         arguments += ["-c:a", "aac", "-ar", "48000", "-ac", "2", "-b:a", "128k"]
         switch codecs {
         case .asFootlight:
@@ -41,8 +41,16 @@ struct FFmpegMix {
         return arguments + ["-f", "flv", "/dev/null"]
     }
 
+    /// The picture coder with the preset's own search.
+    static func coder(_ program: ProgramConfiguration) -> [String] {
+        let rate = "\(program.videoBitrate)k"
+        return [
+            "-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-pix_fmt", "yuv420p",
+            "-b:v", rate, "-maxrate", rate, "-bufsize", rate, "-g", "60", "-bf", "0",
+        ]
+    }
+
     private var filter: String {
-        let program = ProgramConfiguration()
         let tiles = GridLayout.rectangles(count: clips.count, width: program.width, height: program.height)
         let scaled = tiles.enumerated().map { "[\($0):v]scale=\($1.width):\($1.height):flags=bilinear[v\($0)];" }
         let pictures = tiles.indices.map { "[v\($0)]" }.joined()

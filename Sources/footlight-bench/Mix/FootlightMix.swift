@@ -6,8 +6,13 @@ import Stage
 /// One program by Footlight's mixer, on a virtual clock, as fast as one core makes it.
 struct FootlightMix {
     let clips: [Clip]
+    let program: ProgramConfiguration
     /// Further x264 parameters; empty for those of the preset.
     let encoderOptions: String
+    /// Names and microphones are drawn over the tiles.
+    var hasTags = true
+    /// Takes the program.
+    var sink: @Sendable (MediaPacket) -> Void = { _ in }
 
     /// Short, so that nearly all of what is decoded is also shown before the end.
     private static let jitterTarget = 100
@@ -16,14 +21,17 @@ struct FootlightMix {
 
     func run() throws -> MixFigures {
         let before = ProcessorTime.own
-        let configuration = ProgramConfiguration(jitterTarget: Self.jitterTarget)
+        var configuration = program
+        configuration.jitterTarget = Self.jitterTarget
         let renderer = try ProgramRenderer(
             configuration: configuration,
             encoderOptions: encoderOptions,
-            sink: { _ in }
+            sink: sink
         )
         let names = clips.indices.map { "host-\($0)" }
-        renderer.apply(.grid(of: names, on: configuration))
+        var scene = Scene.grid(of: names, on: configuration)
+        if !hasTags { scene.decoration = Decoration(showsNames: false, showsMicrophones: false) }
+        renderer.apply(scene)
         var arrivals: [(input: HostInput, packet: MediaPacket)] = []
         for (name, clip) in zip(names, clips) {
             let input = renderer.addHost(name)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Codecs
+import Stage
 
 struct MixerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,51 +11,84 @@ struct MixerCommand: AsyncParsableCommand {
     @Option(help: "Hosts on air, 1 to 12.")
     var hosts = 4
 
+    @Option(help: "The program's size.")
+    var size = ProgramSize.usual
+
     @Option(help: "Seconds of media in a run.")
     var seconds = 20
 
-    @Option(help: "How often the runs alternate.")
+    @Option(help: "How often the runs alternate; 0 measures no time.")
     var rounds = 3
+
+    @Flag(help: "Also compare the pictures with what the hosts give without any shortcut.")
+    var likeness = false
 
     func run() async throws {
         CodecLibraries.quiet()
         var clips: [Clip] = []
         for number in 0..<min(max(hosts, 1), 12) { clips.append(try await Clip.host(number, seconds: seconds)) }
+        if rounds > 0 { try await measure(clips) }
+        if likeness { try await compare(clips) }
+    }
 
+    private func measure(_ clips: [Clip]) async throws {
+        let program = size.program
         let soundCoding = try SoundCoding.secondsPerSecond(of: clips[0])
         var usual: [MixFigures] = []
         var plain: [MixFigures] = []
+        var floors = Samples()
         var ffmpegUsual = Samples()
         var ffmpegEqual = Samples()
+        let usualOptions = VideoEncoderConfiguration.usualOptions
         for round in 0..<rounds {
-            plain.append(try FootlightMix(clips: clips, encoderOptions: "").run())
-            ffmpegEqual.add(try await FFmpegMix(clips: clips, codecs: .asFootlight).run())
-            usual.append(try FootlightMix(clips: clips, encoderOptions: VideoEncoderConfiguration.usualOptions).run())
-            ffmpegUsual.add(try await FFmpegMix(clips: clips, codecs: .presetOnly).run())
+            plain.append(try FootlightMix(clips: clips, program: program, encoderOptions: "").run())
+            ffmpegEqual.add(try await FFmpegMix(clips: clips, program: program, codecs: .asFootlight).run())
+            usual.append(try FootlightMix(clips: clips, program: program, encoderOptions: usualOptions).run())
+            ffmpegUsual.add(try await FFmpegMix(clips: clips, program: program, codecs: .presetOnly).run())
+            if clips.count == 1 { floors.add(try CodecFloor(clip: clips[0], program: program).run()) }
             print("round \(round + 1) of \(rounds) done")
         }
 
-        print("\n\(hosts) hosts 720p30 to 720p30, CPU milliseconds per second of program, medians of \(rounds)\n")
+        print("\n\(clips.count) hosts 720p30 to \(size)p30, CPU ms per second of program, medians of \(rounds)\n")
         var table = Table("", "decode", "compose", "encode", "sound", "rest", "total")
         table.add(row("Footlight, ffmpeg's codec options", plain))
         table.add(row("ffmpeg, the same codec options", ffmpegEqual))
         table.add(row("Footlight, its defaults", usual))
         table.add(row("ffmpeg, veryfast zerolatency", ffmpegUsual))
+        if !floors.isEmpty { table.add(row("decoding and encoding alone, its defaults", floors)) }
         table.printOut()
 
-        let equal = ratios(plain, ffmpegEqual)
-        let defaults = ratios(usual, ffmpegUsual)
-        print("\nFootlight / ffmpeg at equal codec options: \(verdict(equal.median, atMost: 0.88, digits: 3))")
-        print("Footlight's defaults / ffmpeg:             \(verdict(defaults.median, atMost: 0.74, digits: 3))")
+        let goals = MixGoals(hosts: clips.count, size: size)
+        let equal = ratios(plain, ffmpegEqual).median
+        let defaults = ratios(usual, ffmpegUsual).median
+        print("\nFootlight / ffmpeg at equal codec options: \(MixGoals.text(equal, goals.equal, digits: 3))")
+        print("Footlight's defaults / ffmpeg:             \(MixGoals.text(defaults, goals.defaults, digits: 3))")
+        if !floors.isEmpty {
+            print("Footlight's defaults / its codecs alone:   \(ratios(usual, floors).median.text(3))")
+        }
         for (name, runs) in [("equal options", plain), ("defaults", usual)] {
-            let other = Samples(runs.map(\.shareOutsideCodecs)).median
-            print("neither decoding nor encoding, \(name): \(verdict(other * 100, atMost: 6, digits: 2)) %")
+            let other = Samples(runs.map(\.shareOutsideCodecs)).median * 100
+            print("neither decoding nor encoding, \(name): \(MixGoals.text(other, goals.outsideCodecs, digits: 2)) %")
         }
         func sound(_ part: (MixFigures) -> Double) -> String { (Samples(usual.map(part)).median * 1000).text(1) }
         print(
             "of sound: decoding \(sound(\.soundDecoding)) ms, mixing \(sound(\.mixing)) ms, "
                 + "coding \(sound(\.soundCoding)) ms (\((soundCoding * 1000).text(1)) ms by itself)"
         )
+    }
+
+    private func compare(_ clips: [Clip]) async throws {
+        let likeness = Likeness(clips: clips, program: size.program)
+        let preset = try await likeness.ofPreset()
+        let plain = try await likeness.ofFootlight(encoderOptions: "")
+        let usual = try await likeness.ofFootlight(encoderOptions: VideoEncoderConfiguration.usualOptions)
+        print("\nSSIM of the program against its hosts wholly decoded, scaled by Lanczos and not coded\n")
+        var table = Table("", "SSIM")
+        table.add(["that reference, coded by ffmpeg, veryfast zerolatency", preset.text(5)])
+        table.add(["Footlight, ffmpeg's codec options", plain.text(5)])
+        table.add(["Footlight, its defaults", usual.text(5)])
+        table.printOut()
+        print("\nlost by all shortcuts together: \(verdict(preset - usual, atMost: 0.002, digits: 5))")
     }
 
     private func ratios(_ ours: [MixFigures], _ theirs: Samples) -> Samples {
