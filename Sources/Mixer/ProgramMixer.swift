@@ -261,13 +261,16 @@ public final class ProgramMixer: Sendable {
             returns: returns,
             music: music
         )
+        var thrift = Thrift(core, encoder: encoder)
         var reportAt = MonotonicTime.now()
-        var whole = Scene()
-        while !takeChanges(core, &whole) {
+        while !takeChanges(core, &thrift) {
             let now = MonotonicTime.now()
             if now >= reportAt {
                 publish(core, now)
-                if let step = gauge.look(now: now) { degrade(core, to: step, whole) }
+                if let step = gauge.look(now: now) {
+                    let shown = thrift.degrade(to: step, inputs)
+                    recorder?.record(.scene(shown), step: core.steps)
+                }
                 reportAt = now.advanced(milliseconds: 500)
             }
             if let moment = core.step(at: now) { MonotonicSleep.until(moment) }
@@ -284,28 +287,10 @@ public final class ProgramMixer: Sendable {
         }
     }
 
-    /// Leaves out what a step does, and nothing else.
-    private func degrade(_ core: ProgramCore, to step: Degradation, _ whole: Scene) {
-        encoder.degrade(to: step)
-        core.hasFewerPictures = step >= .fewerPictures
-        show(whole, on: step, core)
-    }
-
-    private func show(_ whole: Scene, on step: Degradation, _ core: ProgramCore) {
-        let inputs = control.withLock { Array($0.hosts.values) }
-        for input in inputs {
-            let economy = whole.economy(of: input.id, on: step)
-            input.economy.withLock { $0 = economy }
-        }
-        let scene = whole.degraded(to: step)
-        core.apply(scene)
-        recorder?.record(.scene(scene), step: core.steps)
-    }
+    private var inputs: [HostInput] { control.withLock { Array($0.hosts.values) } }
 
     /// Gives the core what was asked for since the last step; returns whether to stop.
-    ///
-    /// - Parameter whole: The scene in force, as it was asked for.
-    private func takeChanges(_ core: ProgramCore, _ whole: inout Scene) -> Bool {
+    private func takeChanges(_ core: ProgramCore, _ thrift: inout Thrift) -> Bool {
         let (scene, changes, isStopped) = control.withLock { control in
             defer {
                 control.scene = nil
@@ -327,8 +312,8 @@ public final class ProgramMixer: Sendable {
             }
         }
         if let scene {
-            whole = scene
-            show(scene, on: gauge.step, core)
+            let shown = thrift.apply(scene, to: inputs)
+            recorder?.record(.scene(shown), step: core.steps)
         }
         return isStopped
     }

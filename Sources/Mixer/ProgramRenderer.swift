@@ -2,6 +2,7 @@ public import Codecs
 public import Media
 public import NIOCore
 public import Stage
+import Synchronization
 
 /// The same program as `ProgramMixer` makes, driven by hand: no threads, no clock but the caller's, as fast as the
 /// processor goes.
@@ -14,6 +15,9 @@ public final class ProgramRenderer {
     private let anchor: ProgramAnchor
     let encoder: ProgramEncoder?
     private let core: ProgramCore
+    private var thrift: Thrift
+    /// Says how slow the machine is to seem; nil for one that is fast enough for everything.
+    var machine: ImaginedMachine?
     private let ring: CanvasRing
     private let music: SlateMusic
     private let wardrobe = Wardrobe(AssetShelf())
@@ -56,6 +60,7 @@ public final class ProgramRenderer {
         self.encoder = encoder
         music = SlateMusic(wardrobe.assets)
         core = Self.core(configuration, anchor: anchor, ring: ring, output: encoder, wardrobe: wardrobe, music: music)
+        thrift = Thrift(core, encoder: encoder)
         now = start
         self.recorder = recorder
         recorder?.begin(configuration, firstSample: firstSample)
@@ -85,6 +90,7 @@ public final class ProgramRenderer {
             returns: returns,
             music: music
         )
+        thrift = Thrift(core, encoder: nil)
         now = start
         self.recorder = recorder
         recorder?.begin(configuration, firstSample: firstSample)
@@ -114,8 +120,8 @@ public final class ProgramRenderer {
 
     /// Changes what is shown and heard, from the next picture on.
     public func apply(_ scene: Scene) {
-        core.apply(scene)
-        recorder?.record(.scene(scene), step: core.steps)
+        let shown = thrift.apply(scene, to: inputs.values)
+        recorder?.record(.scene(shown), step: core.steps)
     }
 
     /// A host's way in; the same one when it has been added before.
@@ -171,6 +177,10 @@ public final class ProgramRenderer {
         let before = MonotonicSleep.threadSeconds()
         while now <= moment {
             beforeStep(core.steps)
+            if let step = machine?.work(until: now) {
+                let shown = thrift.degrade(to: step, inputs.values)
+                recorder?.record(.scene(shown), step: core.steps)
+            }
             decode()
             guard let next = core.step(at: now) else { continue }
             guard next <= moment else { break }
@@ -206,6 +216,7 @@ public final class ProgramRenderer {
         let time = anchor.milliseconds(at: now)
         for (id, input) in inputs {
             guard let inline = decoders[id] else { continue }
+            inline.decoder.economy = input.economy.withLock { $0 }
             while let packet = input.takeDue(at: time) { inline.decoder.decode(packet, into: input.media) }
         }
     }

@@ -42,8 +42,9 @@ final class ProgramEncoder: @unchecked Sendable {
     /// How much of its search the coder should leave out, 0 to 2, and how much it does.
     private let wantedEconomy = Atomic(0)
     private var economy = 0
-    /// The renditions are not coded for now.
+    /// The renditions should not be coded, and are not.
     private let isLadderIdle = Atomic(false)
+    private var isLadderResting = false
     private let counters = Mutex(Counters())
 
     /// The sound encoder keeps at most an incomplete frame and one that it looks ahead with.
@@ -156,9 +157,10 @@ final class ProgramEncoder: @unchecked Sendable {
         drain()
         // What follows is for others, so the program's packet is on its way already.
         snapshots.show(ring.canvases[canvas])
-        if !isLadderIdle.load(ordering: .relaxed) {
-            present?.takePicture(ring.canvases[canvas], index: index, isKey: made?.isKeyPicture ?? false)
-        }
+        let isKey = made?.isKeyPicture ?? false
+        // Where renditions are taken up again, all of them begin alike.
+        if isLadderIdle.load(ordering: .relaxed) { isLadderResting = true } else if isKey { isLadderResting = false }
+        if !isLadderResting { present?.takePicture(ring.canvases[canvas], index: index, isKey: isKey) }
         ring.giveBack(canvas)
     }
 
@@ -198,7 +200,7 @@ final class ProgramEncoder: @unchecked Sendable {
                 guard packet.timestamp >= firstTimestamp else { return }
                 interleaver.append(packet)
                 interleaver.promiseSounds(from: packet.timestamp + Self.soundSpacing)
-                if !isLadderIdle.load(ordering: .relaxed) { present?.takeSound(packet) }
+                present?.takeSound(packet, hasPictures: !isLadderResting)
             }
         } catch {
             failed = true

@@ -2,8 +2,10 @@ import Codecs
 
 /// Chooses which of a host's pictures a program picture shows: the one whose time is nearest, never waiting for it.
 ///
-/// Half a picture's length is the border, and it gives way by a quarter in the direction last taken: else, when both
-/// rates are the same and the phases happen to meet, rounding would make pictures repeat and drop in turns.
+/// Half a picture's length is the border, and it gives way by a sixteenth of one in the direction last taken: else, when
+/// both rates are the same and the phases happen to meet, the rounding of timestamps to milliseconds would make pictures
+/// repeat and drop in turns. More would cost: by so much more a picture may be off from the sound beside it, which at 30
+/// pictures a second is 19 ms at most.
 struct PictureSelector: Sendable {
     private var bias = 0.0
     private var spacing = 0.0
@@ -21,7 +23,7 @@ struct PictureSelector: Sendable {
             spacing = step > 0 ? step : spacing
         }
         let half = min(interval, spacing > 0 ? spacing : interval) / 2
-        let border = hostTime + half + bias * half / 2
+        let border = hostTime + half + bias * half / 8
         var taken = 0
         var newest: Picture?
         while let next = queue.first, Double(next.presentationTimestamp) <= border {

@@ -15,15 +15,6 @@ struct Compositor {
         var failed: Int64 = 0
     }
 
-    /// What lies behind all tiles.
-    struct Ground {
-        var colours = SceneColours.dark
-        /// Covers the colour.
-        var background: Picture?
-        /// Nothing may be laid over a tile below this row.
-        var floor = Int.max
-    }
-
     private struct Painted {
         var revision = -1
         var looks: [Look] = []
@@ -42,6 +33,8 @@ struct Compositor {
     private var painted = Array(repeating: Painted(), count: CanvasRing.count)
     private var dirty: [Bool] = []
     private(set) var ground = Ground()
+    /// Where the ground comes from, until it is wholly there.
+    private var change: GroundChange?
     /// Rises with every change of what a canvas must be wholly painted anew for.
     private var revision = 0
     /// The canvas painted last.
@@ -55,7 +48,12 @@ struct Compositor {
     }
 
     /// Says that tiles have other places, or something else lies behind or over them.
-    mutating func rearrange(on ground: Ground) {
+    ///
+    /// - Parameter passage: The time in which another ground takes the place of the present one.
+    mutating func rearrange(on ground: Ground, over passage: Passage = Passage()) {
+        if !ground.looksLike(self.ground) {
+            change = passage.length > 0 ? GroundChange(former: self.ground, passage: passage) : nil
+        }
         self.ground = ground
         revision += 1
     }
@@ -63,7 +61,8 @@ struct Compositor {
     /// Paints the picture of `sample`; nil when every canvas is still being read.
     mutating func compose(_ choreography: Choreography, at sample: Int64) -> Int? {
         guard let target = ring.free(after: newest) else { return nil }
-        if choreography.isMoving(at: sample) {
+        if let change, !change.passage.isUnderWay(at: sample) { self.change = nil }
+        if choreography.isMoving(at: sample) || change != nil {
             composeMoving(choreography, at: sample, on: ring.canvases[target])
             painted[target].revision = -1
         } else {
@@ -73,13 +72,12 @@ struct Compositor {
         return target
     }
 
-    private var painter: TilePainter {
-        TilePainter(scratch: ring.scratches[0], colours: ground.colours, floor: ground.floor)
-    }
-
-    private func paintGround(_ canvas: Canvas) {
-        canvas.fill(canvas.bounds, ground.colours.background)
-        if let background = ground.background { cover(canvas, with: background) }
+    private func painter(at sample: Int64) -> TilePainter {
+        var colours = ground.colours
+        if let change {
+            colours = change.former.colours.mixed(with: colours, amount: change.passage.amount(at: sample))
+        }
+        return TilePainter(scratch: ring.scratches[0], colours: colours, floor: ground.floor)
     }
 
     /// Paints what is as large as the canvas; one that cannot be painted is left out.
@@ -103,7 +101,7 @@ struct Compositor {
         }
         let isRepainted = painted[target].revision != revision
         if isRepainted {
-            paintGround(canvas)
+            ground.paint(on: canvas)
             for veil in choreography.veils {
                 if case .picture(let slate) = veil.art { cover(canvas, with: slate) }
             }
@@ -123,7 +121,7 @@ struct Compositor {
             painted[target].looks[index] = look
             // A canvas painted anew gets what lies over the tiles once, when all of them are there.
             if isRepainted || !copy(index, choreography, look, to: target) {
-                paint(actor, on: canvas)
+                paint(actor, on: canvas, at: sample)
                 if !isRepainted { layOver(choreography.veils, canvas, within: actor.place.rectangle) }
             }
         }
@@ -133,9 +131,9 @@ struct Compositor {
         }
     }
 
-    private mutating func paint(_ actor: Choreography.Actor, on canvas: Canvas) {
+    private mutating func paint(_ actor: Choreography.Actor, on canvas: Canvas, at sample: Int64) {
         let place = actor.place
-        if painter.paint(actor.content, actor.dress, fit: place.fit, in: place.rectangle, on: canvas) {
+        if painter(at: sample).paint(actor.content, actor.dress, fit: place.fit, in: place.rectangle, on: canvas) {
             counters.drawn += actor.content.picture == nil ? 0 : 1
         } else {
             counters.failed += 1
@@ -170,8 +168,23 @@ struct Compositor {
     private mutating func composeMoving(_ choreography: Choreography, at sample: Int64, on canvas: Canvas) {
         let amount = choreography.amount(at: sample)
         let scratch = ring.scratches[1]
-        paintGround(canvas)
-        for actor in choreography.actors { paint(actor, at: amount, on: canvas) }
+        if let change {
+            change.paint(ground, at: sample, on: canvas, scratch: scratch)
+        } else {
+            ground.paint(on: canvas)
+        }
+        let painter = painter(at: sample)
+        let colourChange = change?.passage.amount(at: sample) ?? 1
+        for actor in choreography.actors {
+            let visible = actor.fade.opacity(at: amount)
+            let rectangle = actor.frame(at: amount).pixels
+            if colourChange < 1, visible == 1, let former = actor.formerDress, former.number != actor.dress.number {
+                paint(actor, in: former, rectangle, visible: 1, by: painter, on: canvas)
+                paint(actor, in: actor.dress, rectangle, visible: colourChange, by: painter, on: canvas)
+            } else {
+                paint(actor, in: actor.dress, rectangle, visible: visible, by: painter, on: canvas)
+            }
+        }
         for veil in choreography.veils {
             let visible = veil.fade.opacity(at: amount)
             switch veil.art {
@@ -191,13 +204,18 @@ struct Compositor {
         }
     }
 
-    private mutating func paint(_ actor: Choreography.Actor, at amount: Double, on canvas: Canvas) {
-        let visible = actor.fade.opacity(at: amount)
+    private mutating func paint(
+        _ actor: Choreography.Actor,
+        in dress: TileDress,
+        _ rectangle: PixelRectangle,
+        visible: Double,
+        by painter: TilePainter,
+        on canvas: Canvas
+    ) {
         guard visible > 0 else { return }
-        let rectangle = actor.frame(at: amount).pixels
         // What is half seen is painted beside the canvas first.
         let target = visible < 1 ? ring.scratches[1] : canvas
-        let isPainted = painter.paint(actor.content, actor.dress, fit: actor.place.fit, in: rectangle, on: target)
+        let isPainted = painter.paint(actor.content, dress, fit: actor.place.fit, in: rectangle, on: target)
         if visible < 1 { canvas.fade(rectangle, from: target, amount: visible) }
         counters.drawn += isPainted && actor.content.picture != nil ? 1 : 0
         counters.failed += isPainted ? 0 : 1

@@ -20,6 +20,8 @@ struct PictureDirector {
     private var compositor: Compositor
     private var seenVersions = (drawn: -1, assets: -1)
     private var dresses = 0
+    /// There was a picture before: another ground takes the place of what was seen.
+    private var hasComposed = false
 
     /// - Parameter rate: Program pictures per second.
     init(ring: CanvasRing, rate: Double, wardrobe: Wardrobe, callDraftsman: @escaping () -> Void) {
@@ -52,7 +54,7 @@ struct PictureDirector {
     mutating func compose(at sample: Int64, after previous: Int64, hosts: [String: ProgramHost]) -> Int? {
         if let nextPlan { begin(nextPlan, at: previous) }
         if !choreography.isSettled, !choreography.isMoving(at: sample) { choreography.settle() }
-        if seenVersions != (wardrobe.version, wardrobe.assets.version) { dressUp() }
+        if seenVersions != (wardrobe.version, wardrobe.assets.version) { dressUp(at: previous) }
         let time = ProgramTime.fractionalMilliseconds(ofSample: sample)
         let interval = ProgramTime.fractionalMilliseconds(ofSample: sample - previous)
         for index in choreography.actors.indices where !choreography.actors[index].isLeaving {
@@ -66,19 +68,34 @@ struct PictureDirector {
             choreography.show(content ?? .absent, at: index)
         }
         let canvas = compositor.compose(choreography, at: sample)
-        if canvas != nil { hasNews = false }
+        if canvas != nil { (hasNews, hasComposed) = (false, true) }
         return canvas
     }
 
-    private var ground: Compositor.Ground {
-        var ground = Compositor.Ground(colours: plan.colours, floor: plan.floor)
-        if let background { ground.background = wardrobe.drawn(background).flatMap(\.self)?.picture }
+    private var ground: Ground {
+        var ground = Ground(colours: plan.colours, floor: plan.floor)
+        guard let background else { return ground }
+        if let drawn = wardrobe.drawn(background) {
+            ground.background = drawn?.picture
+        } else if hasComposed {
+            // As for what lies over it: until the new one is drawn, the one before says the most.
+            (ground.colours, ground.background) = (compositor.ground.colours, compositor.ground.background)
+        }
         return ground
+    }
+
+    /// The samples that the scene takes to come.
+    private var transition: Int64 { Int64(min(max(scene.transition, 0), 2000)) * ProgramTime.sampleRate / 1000 }
+
+    /// The time in which another ground comes, from `sample` on.
+    private func passage(from sample: Int64) -> Passage {
+        Passage(begin: sample, length: hasComposed ? transition : 0)
     }
 
     private mutating func begin(_ next: TilePlan, at sample: Int64) {
         nextPlan = nil
         let isArranged = next.isArranged(like: plan)
+        let hasOtherColours = next.colours != plan.colours
         plan = next
         if isArranged {
             // New words and microphones in the same places move nothing.
@@ -87,17 +104,18 @@ struct PictureDirector {
             choreography.move(
                 to: plan,
                 at: sample,
-                over: Int64(min(max(scene.transition, 0), 2000)) * ProgramTime.sampleRate / 1000,
+                over: transition,
                 concealed: scene.concealed
             )
-            compositor.rearrange(on: ground)
+            choreography.changeColours(hasOtherColours)
+            compositor.rearrange(on: ground, over: passage(from: sample))
         }
-        dressUp()
+        dressUp(at: sample)
     }
 
     // MARK: What is drawn
 
-    private mutating func dressUp() {
+    private mutating func dressUp(at sample: Int64) {
         seenVersions = (wardrobe.version, wardrobe.assets.version)
         var pieces: Set<Wardrobe.Piece> = []
         let theme = OverlayTheme(plan.colours)
@@ -119,7 +137,9 @@ struct PictureDirector {
         if let background { pieces.insert(background) }
         if wardrobe.ask(for: pieces) { callDraftsman() }
         let ground = ground
-        if isRearranged || ground.background !== compositor.ground.background { compositor.rearrange(on: ground) }
+        if isRearranged || !ground.looksLike(compositor.ground) {
+            compositor.rearrange(on: ground, over: passage(from: sample))
+        }
     }
 
     private mutating func dress(_ index: Int, theme: OverlayTheme, _ pieces: inout Set<Wardrobe.Piece>) {

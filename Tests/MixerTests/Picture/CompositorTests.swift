@@ -29,7 +29,7 @@ import Testing
 
         mutating func apply(_ scene: Scene) {
             choreography.move(to: CompositorTests.plan(scene), at: 0, over: 0)
-            compositor.rearrange(on: Compositor.Ground(colours: scene.colours))
+            compositor.rearrange(on: Ground(colours: scene.colours))
         }
 
         mutating func show(_ picture: Picture, serial: Int64, at index: Int) {

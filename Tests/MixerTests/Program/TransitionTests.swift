@@ -127,4 +127,61 @@ import Testing
         let indices = rehearsal.output.pictures.map(\.index)
         #expect(indices == Array(0..<Int64(indices.count)))
     }
+
+    /// The gap between the tiles, and the corner of the card of a host without a camera.
+    private static let ground = [
+        PixelRectangle(x: 158, y: 20, width: 4, height: 100), PixelRectangle(x: 200, y: 4, width: 60, height: 12),
+    ]
+
+    /// Two hosts, of whom the second has a card, before and after their room has other colours.
+    private func recolour(transition: Int, _ change: (inout Scene) -> Void) throws -> [RecordingOutput.Shown] {
+        let rehearsal = try rehearse(["a", "b"])
+        var scene = scene(["a", "b"], transition: 0)
+        scene.tiles[1].source = .placeholder
+        scene.concealed = ["b"]
+        _ = pictures(of: rehearsal, after: scene)
+        rehearsal.output.probes = Self.ground
+        let image = try Canvas(width: 64, height: 36)
+        image.fill(image.bounds, .green)
+        rehearsal.renderer.provide(try image.png(), for: "asset:wall")
+        _ = pictures(of: rehearsal, after: scene)
+        scene.transition = transition
+        change(&scene)
+        return Array(pictures(of: rehearsal, after: scene))
+    }
+
+    @Test("Another theme takes 300 ms to come, behind the tiles and on the cards")
+    func theme() throws {
+        let shown = try recolour(transition: 300) { $0.colours = .light }
+        for (place, colour) in [SceneColours.light.background, SceneColours.light.emptyTile].enumerated() {
+            let lumas = shown.map { Int($0.colours[place].y) }
+            #expect(zip(lumas, lumas.dropFirst()).allSatisfy { $1 >= $0 - 1 }, "\(place): \(lumas)")
+            // Every step of the way is seen, none is more than a third of it.
+            let steps = zip(lumas, lumas.dropFirst()).map { $1 - $0 }
+            #expect(
+                (steps.max() ?? 0) < (lumas[20] - lumas[0]) / 3 && steps.count { $0 > 4 } >= 5,
+                "\(place): \(lumas)"
+            )
+            #expect(shown[9...].allSatisfy { isNear($0.colours[place], colour, within: 2) }, "\(place): \(lumas)")
+        }
+    }
+
+    @Test("So does a background image that is there already; with 0 ms both are there at once")
+    func background() throws {
+        let shown = try recolour(transition: 300) { $0.decoration.background = "asset:wall" }
+        let blues = shown.map { Int($0.colours[0].u) }
+        #expect(zip(blues, blues.dropFirst()).allSatisfy { $1 <= $0 + 1 }, "\(blues)")
+        #expect(!isNear(shown[3].colours[0], .green) && isNear(shown[14].colours[0], .green), "\(blues)")
+        let changes: [((inout Scene) -> Void, YUVColour)] = [
+            ({ $0.colours = .light }, SceneColours.light.background),
+            ({ $0.decoration.background = "asset:wall" }, .green),
+        ]
+        for (change, colour) in changes {
+            let cut = try recolour(transition: 0, change)
+            let first = cut.firstIndex { isNear($0.colours[0], colour) } ?? 99
+            // An image has to be painted first, beside the program.
+            #expect(first <= 2, "\(first)")
+            for picture in cut[..<first] { #expect(isNear(picture.colours[0], ProgramColours.background, within: 1)) }
+        }
+    }
 }

@@ -54,8 +54,10 @@ final class Ladder {
     }
 
     /// Takes a frame of the program's sound.
-    func takeSound(_ packet: MediaPacket) {
-        for rung in rungs { rung.takeSound(packet) }
+    ///
+    /// - Parameter hasPictures: The sizes are coded at present; the sound by itself always goes on.
+    func takeSound(_ packet: MediaPacket, hasPictures: Bool) {
+        if hasPictures { for rung in rungs { rung.takeSound(packet) } }
         soundRung?.takeSound(packet)
     }
 

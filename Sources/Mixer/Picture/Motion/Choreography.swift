@@ -12,6 +12,8 @@ struct Choreography {
         var place: TilePlan.Place
         var content = TileContent.absent
         var dress = TileDress.none
+        /// Its dress in the colours before these, while they change.
+        var formerDress: TileDress?
         var start: MotionFrame
         var fade = Fade.none
         /// It is in the last scene and not in this one.
@@ -40,18 +42,13 @@ struct Choreography {
     private(set) var veils: [Veil] = []
     /// Nobody is on the way in or out.
     private(set) var isSettled = true
-    private var begin: Int64 = 0
-    private var duration: Int64 = 0
+    private var passage = Passage()
 
     /// Whether anything moves or fades at `sample`.
-    func isMoving(at sample: Int64) -> Bool { sample < begin + duration }
+    func isMoving(at sample: Int64) -> Bool { passage.isUnderWay(at: sample) }
 
     /// How far things are at `sample`: 0 to 1, slow at both ends.
-    func amount(at sample: Int64) -> Double {
-        guard isMoving(at: sample) else { return 1 }
-        let time = Double(max(sample - begin, 0)) / Double(duration)
-        return time * time * (3 - 2 * time)
-    }
+    func amount(at sample: Int64) -> Double { passage.amount(at: sample) }
 
     /// Begins the way to `plan`.
     ///
@@ -64,10 +61,10 @@ struct Choreography {
         let slates = veils.filter { $0.layer.isSlate && $0.fade.opacity(at: amount) == 1 }
         moveVeils(to: plan.layers, at: sample, amount: amount)
         moveActors(to: plan.places, amount: amount, isCovered: !slates.isEmpty, concealed: concealed)
-        begin = sample
-        duration = actors.allSatisfy(\.isStill) && veils.allSatisfy { $0.fade.isStill && !$0.isLeaving } ? 0 : length
+        let isStill = actors.allSatisfy(\.isStill) && veils.allSatisfy { $0.fade.isStill && !$0.isLeaving }
+        passage = Passage(begin: sample, length: isStill ? 0 : length)
         isSettled = false
-        if duration == 0 { settle() }
+        if passage.length == 0 { settle() }
     }
 
     /// Takes over what is said of the tiles and who may be seen, when all places are as they were.
@@ -89,6 +86,11 @@ struct Choreography {
             actors[index].fade = .none
         }
         for index in veils.indices { veils[index].fade = .none }
+    }
+
+    /// Says whether all dresses change their colours now: what they were is faded from.
+    mutating func changeColours(_ isChanging: Bool) {
+        for index in actors.indices { actors[index].formerDress = isChanging ? actors[index].dress : nil }
     }
 
     mutating func show(_ content: TileContent, at index: Int) { actors[index].content = content }

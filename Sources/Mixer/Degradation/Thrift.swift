@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Carries out what a program does without on its present step, and takes it back.
+///
+/// Owned by whoever drives the program's core.
+struct Thrift {
+    private let core: ProgramCore
+    private let encoder: ProgramEncoder?
+    /// The scene as it was asked for.
+    private var whole = Scene()
+    private var step = Degradation.none
+
+    init(_ core: ProgramCore, encoder: ProgramEncoder?) {
+        self.core = core
+        self.encoder = encoder
+    }
+
+    /// Puts `scene` into force, as far as the step allows.
+    ///
+    /// - Parameter inputs: Every host's way in.
+    /// - Returns: The scene that is shown.
+    mutating func apply(_ scene: Scene, to inputs: some Sequence<HostInput>) -> Scene {
+        whole = scene
+        return show(inputs)
+    }
+
+    /// Leaves out what `step` does, and nothing else.
+    ///
+    /// - Parameter inputs: Every host's way in.
+    /// - Returns: The scene that is shown.
+    mutating func degrade(to step: Degradation, _ inputs: some Sequence<HostInput>) -> Scene {
+        self.step = step
+        encoder?.degrade(to: step)
+        core.hasFewerPictures = step >= .fewerPictures
+        return show(inputs)
+    }
+
+    private func show(_ inputs: some Sequence<HostInput>) -> Scene {
+        for input in inputs {
+            let economy = whole.economy(of: input.id, on: step)
+            input.economy.withLock { $0 = economy }
+        }
+        let scene = whole.degraded(to: step)
+        core.apply(scene)
+        return scene
+    }
+}

@@ -1,0 +1,48 @@
+import FootlightTesting
+import Foundation
+import NIOCore
+
+/// Viewers of all three kinds, who stay from the beginning to the end.
+final class SoakAudience {
+    private let rtmp: [SoakPlayer]
+    private let flv: [ChildProcess]
+    private let hls: [SoakHLSPlayer]
+    private let gateway: GatewayProcess
+    private let room: String
+
+    init(_ count: Int, room: String, _ gateway: GatewayProcess, group: any EventLoopGroup) throws {
+        self.gateway = gateway
+        self.room = room
+        rtmp = (0..<count).map { _ in SoakPlayer(gateway.rtmpURL(room: room), group: group) }
+        flv = try (0..<count).map { _ in
+            try ChildProcess(["curl", "-sS", "-f", "-N", "-o", "/dev/null", gateway.flvURL(room: room)])
+        }
+        hls = (0..<count).map { _ in SoakHLSPlayer(gateway.hlsURL(room: room)) }
+    }
+
+    /// The longest that a viewer by RTMP waited for a picture since the last call, in seconds.
+    func takeLongestWait() -> Double { rtmp.map { $0.takeLongestWait() }.max() ?? 0 }
+
+    /// How many the gateway counts now.
+    func counted() async throws -> Int {
+        try await gateway.api("GET", "/v1/rooms/\(room)/viewership").json["concurrent_viewers"].int ?? -1
+    }
+
+    /// How many there are.
+    var count: Int { rtmp.count + flv.count + hls.count }
+
+    /// Everybody who was let go, and every request that was refused.
+    var faults: [String] {
+        rtmp.compactMap(\.end).map { "a viewer by RTMP was let go: \($0)" }
+            + flv.compactMap(\.exit).map { "a viewer by HTTP-FLV was let go: \($0)" }
+            + rtmp.filter { $0.backwardSteps > 0 }.map { "time ran backwards \($0.backwardSteps) times" }
+            + rtmp.filter { $0.soundGaps > 0 }.map { "the sound had \($0.soundGaps) gaps" }
+            + hls.flatMap(\.faults)
+    }
+
+    func leave() async {
+        for player in rtmp { player.stop() }
+        for child in flv { child.end() }
+        for player in hls { await player.leave() }
+    }
+}
