@@ -252,9 +252,27 @@ struct FollowedRoomTests {
         #expect(room == before)
     }
 
-    @Test("The end of the room is noticed")
+    @Test("The end of the room is noticed; nothing is read any more, and nobody is to hear a feed of its own")
     func ends() {
-        #expect(followed(event(.roomEnded)).isEnded)
+        var host = participant("PA1")
+        host.sound.returnFeed = true
+        var room = followed(event(.participantJoined, participant: host))
+        #expect(!room.returns.isEmpty)
+        room.apply(event(.roomEnded))
+        #expect(room.isEnded && room.inputs.isEmpty && room.returns.isEmpty)
+        #expect(room.scene.slate?.kind == .ended)
+    }
+
+    @Test("How long an input's media is held back its host says, or else the program, also for the host's screen")
+    func jitterTarget() {
+        var host = participant("PA1", tracks: [track(.camera), track(.screen)])
+        host.sound.jitterTarget = 60
+        let room = followed(
+            event(.participantJoined, participant: host),
+            event(.participantJoined, participant: participant("PA2"))
+        )
+        let targets = Dictionary(uniqueKeysWithValues: room.inputs.map { ($0.id, room.jitterTarget(of: $0)) })
+        #expect(targets == ["PA1": 60, "PA1.screen": 60, "PA2": 300])
     }
 
     @Test("T5 The report names what is decoded of each host, and how loud it is before any gain")

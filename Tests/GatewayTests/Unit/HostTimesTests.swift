@@ -10,6 +10,7 @@ import Testing
         host.id = id
         host.offset = offset
         host.offsetChange = change
+        host.jitterTarget = 60
         host.driftPartsPerMillion = 199.96
         host.buffer = 287.349
         host.late = late
@@ -35,7 +36,15 @@ import Testing
         ])
         #expect(
             told.participants[0].sync
-                == SyncResource(offsetMS: -12.3, driftPPM: 200, bufferMS: 287.3, late: 7, duplicated: 12, dropped: 7)
+                == SyncResource(
+                    targetMS: 60,
+                    offsetMS: -12.3,
+                    driftPPM: 200,
+                    bufferMS: 287.3,
+                    late: 7,
+                    duplicated: 12,
+                    dropped: 7
+                )
         )
         #expect(told.participants[1].sync?.offsetMS == 1)
         #expect(told.participants[2].sync == nil)

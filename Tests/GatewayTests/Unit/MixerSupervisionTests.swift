@@ -113,6 +113,25 @@ final class MixerSupervisionTests {
         #expect(secondsToStart() == nil)
     }
 
+    @Test("A room that has ended keeps the process it has for its linger time, and gets no other")
+    func lingers() {
+        _ = hosts(true)
+        #expect(supervision.roomLingers(now: now) == .none)
+        wait(60)
+        #expect(hosts(false) == .none && tick() == .none && supervision.isRunning)
+        #expect(supervision.roomEnded(now: now) == .stop)
+        #expect(exit() == .none)
+        #expect(supervision.isFinished)
+
+        _ = hosts(true)
+        _ = supervision.roomLingers(now: now)
+        wait(1)
+        #expect(exit() == .none && secondsToStart() == nil)
+        #expect(!supervision.isFinished && supervision.restarts == 0)
+        #expect(supervision.roomEnded(now: now) == .none)
+        #expect(supervision.isFinished)
+    }
+
     @Test("A room that ends while a start is waited for is finished at once")
     func endsWaiting() {
         _ = hosts(true)
@@ -144,6 +163,7 @@ final class MixerSupervisionTests {
             switch Int.random(in: 0..<10, using: &random) {
             case 0, 1: action = hosts(Bool.random(using: &random))
             case 2 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomEnded(now: now)
+            case 5 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomLingers(now: now)
             case 3 where isAlive, 4 where isAlive && wasAsked:
                 isAlive = false
                 action = exit(jitter: .random(in: 0...1, using: &random))

@@ -18,7 +18,7 @@ struct RestartTests {
             ["auto_switch_on_screen_share": false, "transition_ms": 500, "slates": ["ended": ["text": "Bye"]]]
         )
         try await stage.expect(200, "PUT", stage.path("sound"), ["duck": "pinned", "duck_db": -12])
-        try await storeAsset("logo", on: stage)
+        try await stage.storeAsset("logo")
         let redClip = try await stage.clip(HostScript(.red, tone: 330))
         let blueClip = try await stage.clip(HostScript(.blue, tone: 500))
         let hosts = [try stage.publish(redClip, as: red), try stage.publish(blueClip, as: blue)]
@@ -81,22 +81,5 @@ struct RestartTests {
         let muted = sound.toneLevel(frequency: 330, from: 3, to: 5.5)
         #expect(muted < -50, "\(muted) dB")
         #expect(again[0].isRunning && again[1].isRunning)
-    }
-
-    private func storeAsset(_ name: String, on stage: FaultStage) async throws {
-        let file = stage.folder.file("\(name).gif")
-        try await ChildProcess.run(
-            [
-                "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=red:s=16x16", "-frames:v", "1",
-                file,
-            ],
-            within: .seconds(10)
-        )
-        let url = "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)/v1/rooms/\(stage.room)/assets/\(name)"
-        let bearer = "Authorization: Bearer " + (try stage.gateway.operatorToken)
-        try await ChildProcess.run(
-            ["curl", "-sS", "--fail", "-o", "/dev/null", "-T", file, "-H", bearer, url],
-            within: .seconds(10)
-        )
     }
 }

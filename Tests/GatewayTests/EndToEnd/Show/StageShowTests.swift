@@ -200,14 +200,35 @@ struct StageShowTests {
             let range = try show.range(of: window)
             for picture in try await show.recording.pictures(at: [range.lowerBound, range.upperBound]) {
                 for (tile, colour) in tiles {
-                    // The marker crosses the lower part, and a card has its initials in the middle.
-                    let height = colour == .emptyTile ? tile.height / 8 : tile.height * 2 / 3
-                    let upper = TileRectangle(x: tile.x, y: tile.y, width: tile.width, height: height)
-                    let seen = picture.colour(of: upper)
-                    #expect(seen.distance(to: colour) < 20, "\(window), at \(picture.time) s: \(seen) at \(tile)")
+                    for part in Self.parts(of: tile, showing: colour) {
+                        let seen = picture.colour(of: part)
+                        let allowed = colour == .emptyTile ? 8 : 20
+                        #expect(
+                            seen.distance(to: colour) < allowed,
+                            "\(window), at \(picture.time) s: \(seen) at \(part)"
+                        )
+                    }
+                    guard colour == .emptyTile else { continue }
+                    // The disc of the card, left of the letter in its middle.
+                    let disc = picture.averageColour(x: tile.x + 205, y: tile.y + 290, width: 40, height: 40)
+                    #expect(disc.distance(to: .emptyTile) > 30 && disc.distance(to: .blue) > 30, "\(window): \(disc)")
                 }
             }
         }
+    }
+
+    /// Where a tile has one colour: above the marker, which crosses the lower part; or all around a card's disc and name.
+    private static func parts(of tile: TileRectangle, showing colour: Colour) -> [TileRectangle] {
+        guard colour == .emptyTile else {
+            return [TileRectangle(x: tile.x, y: tile.y, width: tile.width, height: tile.height * 2 / 3)]
+        }
+        let (width, height) = (tile.width / 4, tile.height / 5)
+        return [
+            TileRectangle(x: tile.x, y: tile.y, width: tile.width, height: height),
+            TileRectangle(x: tile.x, y: tile.y, width: width, height: tile.height),
+            TileRectangle(x: tile.x + tile.width - width, y: tile.y, width: width, height: tile.height),
+            TileRectangle(x: tile.x, y: tile.y + tile.height - height / 2, width: tile.width, height: height / 2),
+        ]
     }
 
     private func checkSound(_ show: RecordedShow) async throws {

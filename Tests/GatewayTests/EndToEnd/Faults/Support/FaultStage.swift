@@ -16,16 +16,39 @@ final class FaultStage: Sendable {
     let room: String
     let folder: TemporaryFolder
 
-    init(room: String) async throws {
+    /// - Parameters:
+    ///   - linger: Seconds for which the program goes on once the room has ended.
+    ///   - isPlain: Nothing is levelled, written on tiles or moved slowly; otherwise the room has the usual settings.
+    init(room: String, linger: Int = 0, isPlain: Bool = true) async throws {
         self.room = room
         folder = try TemporaryFolder("faults")
         gateway = try await GatewayProcess()
         // Tones are measured: each is to be as loud as it was sent.
-        let body: JSONValue = ["unique_name": .string(room), "sound": ["levelling": false]]
+        let sound: JSONValue = isPlain ? ["levelling": false] : [:]
+        let body: JSONValue = ["unique_name": .string(room), "sound": sound, "linger": .number(Double(linger))]
         try await expect(201, "POST", "/v1/rooms", body)
-        // So are colours, and the moment of each change: nothing is written on the tiles, and none moves slowly.
+        guard isPlain else { return }
+        // So are colours, and the moment of each change.
         let layout: JSONValue = ["transition_ms": 0, "overlays": ["name": false, "mic": false]]
         try await expect(200, "PUT", path("layout"), layout)
+    }
+
+    /// Puts a picture of one colour into the room.
+    func storeAsset(_ name: String, _ colour: String = "red") async throws {
+        let file = folder.file("\(name).gif")
+        try await ChildProcess.run(
+            [
+                "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "color=\(colour):s=16x16",
+                "-frames:v", "1", file,
+            ],
+            within: .seconds(10)
+        )
+        let url = "http://127.0.0.1:\(gateway.endpoints.httpPort)" + path("assets/\(name)")
+        let bearer = "Authorization: Bearer " + (try gateway.operatorToken)
+        try await ChildProcess.run(
+            ["curl", "-sS", "--fail", "-o", "/dev/null", "-T", file, "-H", bearer, url],
+            within: .seconds(10)
+        )
     }
 
     /// Sends a request and insists on its status.

@@ -1,0 +1,70 @@
+import FootlightTesting
+import Foundation
+import Media
+import Stage
+import Testing
+
+@Suite("A room that ends says so", .serialized, .timeLimit(.minutes(1)))
+struct LingerTests {
+    private static let linger = 2
+    private static let upper = TileRectangle(x: 0, y: 0, width: 1280, height: 480)
+
+    @Test("Its last slate is seen for its linger time, by players and outputs alike; then all of them are let go")
+    func linger() async throws {
+        let stage = try await FaultStage(room: "last", linger: Self.linger)
+        try await stage.storeAsset("bye", "lime")
+        let slates: JSONValue = ["ended": ["image": "asset:bye"]]
+        try await stage.expect(200, "PUT", stage.path("layout"), ["slates": slates])
+        let red = try await stage.join("red")
+        let host = try stage.publish(try await stage.clip(HostScript(.red, tone: 330)), as: red)
+        try await stage.waitUntilOnAir()
+        let nginx = try await NginxRTMP()
+        let output: JSONValue = ["name": "nginx", "url": .string(nginx.url), "stream_key": "key"]
+        try await stage.expect(202, "POST", stage.path("livestream/start"), ["outputs": [output]])
+        #expect(try await stage.waitForOutput("nginx", ["connected"], within: .seconds(5)))
+
+        let path = stage.folder.file("program.flv")
+        let viewer = try Recorder.curl(stage.gateway.flvURL(room: stage.room), seconds: 30, to: path)
+        let tail = FLVTail(path: path)
+        try await Task.sleep(for: .seconds(2.5))
+        let ended = try await stage.expect(200, "POST", "/v1/rooms/\(stage.room)", ["status": "completed"])
+        #expect(ended["status"].string == "completed" && ended["linger"].int == Self.linger)
+        let command = MonotonicTime.now()
+        #expect(try await host.wait(.seconds(2)) != nil, "who was a host goes on")
+        #expect(viewer.child.isRunning)
+        #expect(stage.gateway.mixers(of: stage.room).count == 1)
+
+        #expect(try await viewer.child.wait(.seconds(8)) == .code(0), "the player is never let go")
+        let lingered = MonotonicTime.now().seconds(since: command)
+        #expect(lingered > Double(Self.linger) - 0.2 && lingered < Double(Self.linger) + 1.5, "\(lingered) s")
+        #expect(try await eventually(within: .seconds(6)) { stage.gateway.mixers(of: stage.room).isEmpty })
+
+        let after = try await stage.expect(200, "GET", "/v1/rooms/\(ended["sid"].string ?? "")")
+        #expect(after["degradation"] == .null, "nobody measures that any more")
+
+        let seen = try await Recording(path: path)
+        let position = Double(tail.all.last { $0.isPicture && $0.time <= command }?.timestamp ?? 0) / 1000
+        try await check(seen, change: position - seen.startTime)
+        #expect(seen.backwardSteps == 0 && seen.largestGap(.video) < 0.1)
+        // What the output got ends with the slate too.
+        let pushed = try await Recording(path: try #require(try nginx.recordings.first))
+        let last = try await pushed.picture(at: pushed.duration(.video) - 0.3)
+        #expect(last.colour(of: Self.upper).distance(to: Colour(red: 0, green: 255, blue: 0)) < 60)
+        print("the program went on for \(lingered) s of \(Self.linger)")
+    }
+
+    /// The host until shortly after the command, the slate from then on.
+    private func check(_ recording: Recording, change: Double) async throws {
+        let end = recording.duration(.video)
+        let pictures = try await recording.pictures(at: [change - 0.1, change + 1, end - 0.1])
+        let colours = pictures.map { $0.colour(of: Self.upper) }
+        #expect(colours[0].distance(to: .red) < 30, "\(colours)")
+        for colour in colours.dropFirst() {
+            #expect(colour.distance(to: Colour(red: 0, green: 255, blue: 0)) < 60, "\(colours)")
+        }
+        let sound = try await recording.sound()
+        let before = sound.toneLevel(frequency: 330, from: change - 1, to: change - 0.1)
+        let after = sound.toneLevel(frequency: 330, from: change + 1, to: end - 0.1)
+        #expect(abs(before + 12) < 1 && after < -50, "\(before) dB, \(after) dB")
+    }
+}
