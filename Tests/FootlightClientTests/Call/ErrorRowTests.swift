@@ -9,7 +9,7 @@ import Testing
 struct ErrorRowTests {
     @Test("T14 53105 RoomMaxParticipantsExceededError when the room is full; the error is whole")
     func full() async throws {
-        let show = try await Show(CreateRoomBody(uniqueName: "show", maxParticipants: 1))
+        let show = try await Show { $0.maxParticipants = 1 }
         _ = try await show.joined("ann")
         let call = try await show.call("bob")
         let log = CallLog(call)
@@ -111,7 +111,7 @@ struct ErrorRowTests {
         call.join(CallJoin(room: "show", mode: .receiveOnly))
         try await call.reach(.joined)
         let isOver = try await soon(within: .seconds(10)) {
-            clock.advance(.milliseconds(250))
+            clock.advance(.milliseconds(500))
             return call.code == 53002
         }
         #expect(isOver, "\(call.status)")
@@ -134,7 +134,7 @@ struct ErrorRowTests {
         }
         #expect(call.status.phase == .joining)
         try await show.operatorClient.endRoom(show.room)
-        try await call.reach(.joined, moving: clock, by: .milliseconds(50))
+        try await call.reach(.joined, moving: clock, by: .milliseconds(250))
     }
 
     @Test("53006 is the last word of a gateway that stays busy for the 30 s of a join")
@@ -145,7 +145,7 @@ struct ErrorRowTests {
         let began = clock.now
         call.join(CallJoin(room: "second", mode: .receiveOnly))
         let isOver = try await soon(within: .seconds(20)) {
-            clock.advance(.milliseconds(100))
+            clock.advance(.milliseconds(250))
             return call.status.callState == .left
         }
         #expect(isOver && call.code == 53006, "\(call.status)")

@@ -67,7 +67,7 @@ struct UnreachableTests {
         let call = try call(port: server.port, clock)
         let began = clock.now
         call.join(CallJoin(room: "show"))
-        try await call.reach(.left(.callNotConnected), moving: clock, by: .milliseconds(100))
+        try await call.reach(.left(.callNotConnected), moving: clock, by: .milliseconds(250))
         #expect(clock.now - began >= .seconds(15))
         // What was made for nothing is taken down.
         #expect(try await soon(within: .seconds(5)) { server.requests.count { $0.hasPrefix("DELETE") } == 3 })

@@ -1,5 +1,6 @@
 import FootlightTesting
 import GatewayModel
+import Observation
 import Stage
 import Testing
 
@@ -28,6 +29,26 @@ struct CallingModelTests {
         model.enterLobby("show")
         model.joinCall("show")
         #expect(model.callingState == .joining)
+    }
+
+    @Test("L1 everybody is found by id, oneself apart from it, and whoever looks on is told of a change")
+    func everybody() throws {
+        let model = try model()
+        #expect(model.callParticipants.isEmpty && model.localParticipant == nil)
+        model.joinCall("show")
+        try model.call.playJoined([ann])
+        let changes = Tally()
+        withObservationTracking {
+            _ = model.callParticipants
+        } onChange: {
+            changes.note(1)
+        }
+        #expect(changes.noted.isEmpty)
+        try model.call.play([ann, bob])
+        #expect(changes.noted == [1] && model.callParticipants == ["PA-ann": ann, "PA-bob": bob])
+        #expect(model.localParticipant == ann)
+        try model.call.play([ann])
+        #expect(model.callParticipants == ["PA-ann": ann])
     }
 
     @Test("S4 S9 joining at once, then in the call, or idle with the error; a second wish is ignored")
@@ -91,7 +112,10 @@ struct CallingModelTests {
     func inVain() async throws {
         let clock = ManualClientClock()
         let model = CallingModel(call: try Played.call(clock), capture: capture)
-        for (number, end) in [CallEvent.invitationMissed(sid: "IN1"), .roomEnded(room: "show")].enumerated() {
+        let ends = [
+            CallEvent.invitationMissed(sid: "IN1"), .invitationCancelled(sid: "IN1"), .roomEnded(room: "show"),
+        ]
+        for (number, end) in ends.enumerated() {
             model.startCall("show", members: ["bob"], ring: true, timeout: 5)
             model.call.handle(.invitationsSent(sids: ["IN1"], ring: number + 1))
             #expect(model.callingState == .outgoing)

@@ -1,5 +1,6 @@
 import FootlightClient
 import FootlightTesting
+import Foundation
 import GatewayModel
 import Stage
 import Testing
@@ -11,7 +12,7 @@ struct ControlClientTests {
         "Rooms: made, found by name and sid, listed in pages, sent backstage, ended; a second one of the name is 53113"
     )
     func rooms() async throws {
-        let show = try await Show()
+        let show = try await Show(isAlone: true)
         let client = show.operatorClient
         let made = try await client.createRoom(CreateRoomBody(uniqueName: "second", maxHosts: 3, backstage: true))
         #expect(made.uniqueName == "second" && made.maxHosts == 3 && made.backstage)
@@ -106,9 +107,58 @@ struct ControlClientTests {
         #expect(try await client.stopHLS(of: show.room).state.hasPrefix("HLS_STOP"))
     }
 
+    @Test("Pictures and music: stored, listed, read back byte for byte, removed; what is none is refused")
+    func assets() async throws {
+        let show = try await Show()
+        let client = show.operatorClient
+        let picture = try #require(Data(base64Encoded: Self.png))
+        let stored = try await client.storeAsset(picture, as: "logo", in: show.room)
+        #expect(stored.name == "logo" && stored.kind == "image" && stored.contentType == "image/png")
+        #expect(stored.size == picture.count)
+        #expect(try await client.assets(of: show.room) == [stored])
+        #expect(try await client.asset("logo", of: show.room) == picture)
+        do throws(StageError) {
+            try await client.storeAsset(Data("no picture".utf8), as: "x", in: show.room)
+            Issue.record("stored")
+        } catch {
+            #expect(error.code == 53004 && error.status == 415)
+        }
+        let ann = try await show.client("ann", .sendAndReceive)
+        await #expect(throws: StageError.tokenGrantsInvalid) { try await ann.assets(of: show.room) }
+        try await client.removeAsset("logo", from: show.room)
+        #expect(try await client.assets(of: show.room).isEmpty)
+        await #expect(throws: StageError.assetNotFound) { try await client.asset("logo", of: show.room) }
+    }
+
+    /// One red pixel.
+    private static let png =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+
+    @Test("Sound of a room and of a host: what is named changes, the rest stays")
+    func sound() async throws {
+        let show = try await Show()
+        let client = show.operatorClient
+        #expect(try await client.sound(of: show.room) == RoomSoundResource())
+        let sound = try await client.setSound(of: show.room, RoomSoundBody(levelling: false, duck: "priority"))
+        #expect(sound == RoomSoundResource(levelling: false, duck: "priority"))
+        #expect(try await client.sound(of: show.room) == sound)
+        let ann = try await show.client("ann", .sendAndReceive)
+        _ = try await ann.join(show.room, JoinBody(mode: "SEND_AND_RECV"))
+        let body = ParticipantSoundBody(gainDB: -3, priority: true)
+        let changed = try await client.setSound(of: "ann", in: show.room, body)
+        #expect(changed.sound == ParticipantSoundResource(gainDB: -3, priority: true))
+        do throws(StageError) {
+            try await client.setSound(of: "ann", in: show.room, ParticipantSoundBody(gainDB: 99))
+            Issue.record("taken")
+        } catch {
+            #expect(error.code == 3073)
+        }
+        await #expect(throws: StageError.tokenGrantsInvalid) { try await ann.setSound(of: "ann", in: show.room, body) }
+    }
+
     @Test("Viewing figures of one room and of all")
     func viewership() async throws {
-        let show = try await Show()
+        let show = try await Show(isAlone: true)
         #expect(try await show.operatorClient.viewership(of: show.room).concurrentViewers == 0)
         #expect(try await show.operatorClient.viewership().rooms.map(\.room) == [show.room])
         let viewer = try await show.client("ann")

@@ -11,9 +11,9 @@ struct LocalMediaTests {
     private let tracks = PlayedTracks()
     private let capture = FakeCapture()
 
-    /// Devices of a host in a call, both on.
+    /// Devices of a host in a call, both on; delays are over when the clock is moved, and not before.
     private func onStage() async -> LocalMedia {
-        let media = LocalMedia(publisher: tracks, capture: capture)
+        let media = LocalMedia(publisher: tracks, capture: capture, clock: ManualClientClock().clock)
         await media.entered(isHost: true)
         #expect(tracks.takeLog() == ["publish mic", "publish camera"])
         return media
@@ -141,6 +141,73 @@ struct LocalMediaTests {
         tracks.failure = nil
         await media.entered(isHost: true)
         #expect(tracks.takeLog().isEmpty, "what was refused is not done later")
+    }
+
+    @Test(
+        "S10 a line that breaks while a track is published leaves it wanted: the call's return brings it on the air",
+        arguments: [StageError.callNotConnected, .callConnectionLost, .reconnecting, .requestCancelled]
+    )
+    func brokenLine(_ error: StageError) async throws {
+        let clock = ManualClientClock()
+        let media = LocalMedia(publisher: tracks, capture: capture, clock: clock.clock)
+        tracks.refusals = ["publish camera": error]
+        await media.entered(isHost: true)
+        #expect(tracks.takeLog() == ["publish mic", "publish camera"])
+        #expect(media.isCameraOn && capture.running == [.mic, .camera] && media.problem == error)
+        tracks.refusals = [:]
+        await media.entered(isHost: true)
+        #expect(tracks.takeLog() == ["publish camera"] && media.isCameraOn && media.isMicOn)
+        await media.entered(isHost: true)
+        clock.advance(.seconds(10))
+        #expect(tracks.takeLog().isEmpty, "once")
+    }
+
+    @Test("S10 where the call itself stood through it, the track is tried again, later and later, until it is there")
+    func triedAgain() async throws {
+        let clock = ManualClientClock()
+        let media = LocalMedia(publisher: tracks, capture: capture, clock: clock.clock)
+        tracks.failure = .callNotConnected
+        await media.entered(isHost: true)
+        _ = tracks.takeLog()
+        let began = clock.now
+        let isRepeated = try await soon(within: .seconds(5), every: .milliseconds(1)) {
+            clock.advance(.milliseconds(10))
+            return tracks.log.count { $0 == "publish camera" } == 4
+        }
+        #expect(isRepeated && clock.now - began >= .milliseconds(80 + 120 + 180 + 270), "\(clock.now - began)")
+        tracks.failure = nil
+        _ = tracks.takeLog()
+        let isThere = try await soon(within: .seconds(5), every: .milliseconds(1)) {
+            clock.advance(.milliseconds(10))
+            return tracks.log.sorted() == ["publish camera", "publish mic"]
+        }
+        #expect(isThere && media.isCameraOn && media.isMicOn)
+        await media.left()
+        clock.advance(.seconds(60))
+        #expect(tracks.log.count == 2 && capture.running.isEmpty)
+    }
+
+    @Test("S13 a change that was asked for on a line that broke is taken back, and what the gateway did of it, too")
+    func changeOnBrokenLine() async throws {
+        let media = await onStage()
+        tracks.failure = .callNotConnected
+        await #expect(throws: StageError.callNotConnected) { try await media.setCamera(false) }
+        #expect(media.isCameraOn && capture.running == [.mic, .camera])
+        tracks.failure = nil
+        // The request may have come through: then the track is gone, and otherwise it is there.
+        tracks.refusals = ["publish camera": .trackNameDuplicated]
+        _ = tracks.takeLog()
+        await media.entered(isHost: true)
+        #expect(tracks.takeLog() == ["publish camera", "enable camera"] && media.isCameraOn)
+        tracks.refusals = [:]
+        try await media.setMic(false)
+        tracks.failure = .callNotConnected
+        await #expect(throws: StageError.callNotConnected) { try await media.setMic(true) }
+        #expect(!media.isMicOn && capture.running == [.camera])
+        tracks.failure = nil
+        _ = tracks.takeLog()
+        await media.entered(isHost: true)
+        #expect(tracks.takeLog() == ["unpublish mic"] && !media.isMicOn && tracks.callSettings.isAudioOn == false)
     }
 
     @Test("S13 without a call only the values change; with the camera off a flip asks no device")

@@ -16,6 +16,9 @@ struct PublisherTests {
         RTMPPublisher(url: "rtmp://127.0.0.1:\(port)/live", streamKey: key, settings: settings)
     }
 
+    /// On it a second of media is made in a third of one, and lines carry three times what they would.
+    private let quick = ClientClock.system.running(3)
+
     /// What a publisher reported up to now and from now on.
     private func log(_ publisher: RTMPPublisher) -> StatisticsLog {
         StatisticsLog(publisher)
@@ -32,7 +35,7 @@ struct PublisherTests {
         let publisher = publisher(to: server.port)
         let log = log(publisher)
         #expect(publisher.currentStatistics.state == .idle)
-        let source = run(PatternMediaSource(), on: publisher)
+        let source = run(PatternMediaSource(clock: quick), on: publisher)
         #expect(try await soon(within: .seconds(8)) { server.visits.first?.packets.count ?? 0 > 100 })
         source.cancel()
         await publisher.stop()
@@ -58,14 +61,14 @@ struct PublisherTests {
         settings.reportInterval = .milliseconds(10)
         let publisher = publisher(to: proxy.port, settings)
         let log = log(publisher)
-        let source = run(PatternMediaSource(columns: 20, rows: 10), on: publisher)
+        let source = run(PatternMediaSource(columns: 20, rows: 10, clock: quick), on: publisher)
         #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
         #expect(publisher.currentStatistics.dropped.total == 0)
-        proxy.mode = .slow(bytesPerSecond: 20_000)
+        proxy.mode = .slow(bytesPerSecond: 60_000)
         #expect(try await soon(within: .seconds(15)) { publisher.currentStatistics.dropped.pictures > 3 })
         proxy.mode = .pass
         #expect(try await soon(within: .seconds(5)) { publisher.currentStatistics.queueMilliseconds < 100 })
-        try await Task.sleep(for: .milliseconds(1500))
+        try await Task.sleep(for: .milliseconds(500))
         source.cancel()
         await publisher.stop()
 
@@ -95,7 +98,7 @@ struct PublisherTests {
         let proxy = try FaultProxy(to: server.port)
         let publisher = publisher(to: proxy.port)
         let log = log(publisher)
-        let source = run(PatternMediaSource(), on: publisher)
+        let source = run(PatternMediaSource(clock: quick), on: publisher)
         #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
         proxy.mode = .cut
         #expect(try await soon(within: .seconds(5)) { log.states.last != .publishing })
@@ -129,7 +132,7 @@ struct PublisherTests {
         settings.hopeless = 1200
         let publisher = publisher(to: proxy.port, settings)
         let log = log(publisher)
-        let source = run(PatternMediaSource(columns: 20, rows: 10), on: publisher)
+        let source = run(PatternMediaSource(columns: 20, rows: 10, clock: quick), on: publisher)
         #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
         proxy.mode = .blackHole
         #expect(try await soon(within: .seconds(12)) { log.states.contains(.reconnecting(attempt: 1)) })

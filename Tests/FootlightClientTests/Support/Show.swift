@@ -1,6 +1,7 @@
 import Foundation
 import FootlightClient
 import FootlightTesting
+import Gateway
 import GatewayModel
 import Stage
 import Testing
@@ -14,43 +15,72 @@ final class Show {
     /// Asks the gateway directly, as the operator.
     let operatorClient: BroadcastClient
 
+    /// The gateway of all tests that do nothing to it; each has a room of its own there.
+    private static let common = Task { try await GatewayProcess() }
+    private static var rooms = 0
+
+    /// - Parameters:
+    ///   - environment: Settings of a gateway of its own.
+    ///   - isAlone: The gateway is the test's own, to be counted, loaded or killed.
+    ///   - settings: Sets what is to be different in the room.
     init(
-        room: String = "show",
         environment: [String: String] = [:],
-        _ settings: CreateRoomBody? = nil
+        isAlone: Bool = false,
+        _ settings: (inout CreateRoomBody) -> Void = { _ in }
     ) async throws {
-        gateway = try await GatewayProcess(environment: environment)
+        let isShared = !isAlone && environment.isEmpty
+        gateway =
+            isShared ? try await Self.common.value : try await GatewayProcess(environment: environment)
         proxy = try FaultProxy(to: gateway.endpoints.httpPort)
-        self.room = room
+        Self.rooms += 1
+        room = "show-\(Self.rooms)"
         operatorClient = BroadcastClient(
             baseURL: try Self.address(gateway.endpoints.httpPort),
             token: try gateway.operatorToken
         )
-        _ = try await operatorClient.createRoom(settings ?? CreateRoomBody(uniqueName: room))
+        var body = CreateRoomBody(uniqueName: room)
+        settings(&body)
+        _ = try await operatorClient.createRoom(body)
     }
 
-    static func address(_ port: Int) throws -> URL {
+    deinit {
+        // Nothing of a test is to go on beside the next one; on a gateway of its own it is gone by then.
+        Task { [operatorClient, room] in _ = try? await operatorClient.endRoom(room) }
+    }
+
+    nonisolated static func address(_ port: Int) throws -> URL {
         try #require(URL(string: "http://127.0.0.1:\(port)"))
     }
 
-    /// A participant's own token.
-    func token(_ identity: String, _ mode: ParticipantMode, room: String? = nil) async throws -> String {
-        try await ChildProcess.run([
-            GatewayProcess.findBinary(), "token", "--data-dir", gateway.dataFolder, "--room", room ?? self.room,
-            "--identity", identity, "--mode", mode.rawValue,
-        ]).trimmingCharacters(in: .whitespacesAndNewlines)
+    /// A participant's own token; what else it may become, and what it may do to others.
+    func token(
+        _ identity: String,
+        _ mode: ParticipantMode,
+        or others: [ParticipantMode] = [],
+        rights: Set<String> = [],
+        room: String? = nil
+    ) async throws -> String {
+        try await TokenMint(dataDirectory: gateway.dataFolder).participantToken(
+            room: room ?? self.room,
+            identity: identity,
+            modes: ([mode] + others).map(\.rawValue),
+            rights: rights,
+            expiresIn: 600
+        )
     }
 
     /// Somebody's client, over the bad line.
     func client(
         _ identity: String,
         _ mode: ParticipantMode = .receiveOnly,
+        or others: [ParticipantMode] = [],
+        rights: Set<String> = [],
         room: String? = nil,
         clock: ClientClock = .system
     ) async throws -> BroadcastClient {
         BroadcastClient(
             baseURL: try Self.address(proxy.port),
-            token: try await token(identity, mode, room: room),
+            token: try await token(identity, mode, or: others, rights: rights, room: room),
             clock: clock
         )
     }
@@ -59,10 +89,13 @@ final class Show {
     func call(
         _ identity: String,
         _ mode: ParticipantMode = .receiveOnly,
+        or others: [ParticipantMode] = [],
+        rights: Set<String> = [],
         room: String? = nil,
         clock: ClientClock = .system
     ) async throws -> BroadcastCall {
-        BroadcastCall(client: try await client(identity, mode, room: room, clock: clock), identity: identity)
+        let client = try await client(identity, mode, or: others, rights: rights, room: room, clock: clock)
+        return BroadcastCall(client: client, identity: identity)
     }
 
     /// Somebody in the room.

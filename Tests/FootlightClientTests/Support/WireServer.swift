@@ -13,6 +13,8 @@ final class WireServer: Sendable {
         case whole(status: Int, body: String)
         /// An event stream with these bytes to begin with; it stays open.
         case stream(String)
+        /// The word to ask elsewhere.
+        case redirect(status: Int, to: String)
     }
 
     /// A request's method and address, such as `GET /v1/rooms`.
@@ -21,7 +23,7 @@ final class WireServer: Sendable {
     let port: Int
     private let listener: Int32
     private let connections = Mutex<[Int32]>([])
-    private let seen = Mutex<[String]>([])
+    private let seen = Mutex<[(line: String, text: String)]>([])
     private let isOver = Atomic<Bool>(false)
 
     init(_ script: @escaping Script) throws {
@@ -50,7 +52,10 @@ final class WireServer: Sendable {
     deinit { close() }
 
     /// The requests so far.
-    var requests: [String] { seen.withLock { $0 } }
+    var requests: [String] { seen.withLock { $0.map(\.line) } }
+
+    /// The requests so far with their fields and bodies.
+    var texts: [String] { seen.withLock { $0.map(\.text) } }
 
     /// Ends the server and all its connections.
     func close() {
@@ -64,14 +69,21 @@ final class WireServer: Sendable {
     }
 
     private func serve(_ descriptor: Int32, _ script: Script) {
-        guard let request = Self.readRequest(descriptor) else { return }
-        seen.withLock { $0.append(request) }
-        switch script(request) {
+        guard let text = Self.readRequest(descriptor) else { return }
+        let line = text.split(separator: " ").prefix(2).joined(separator: " ")
+        seen.withLock { $0.append((line, text)) }
+        switch script(line) {
         case .silence: return
         case .whole(let status, let body):
             Self.write(
                 "HTTP/1.1 \(status) X\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
                     + "Connection: close\r\n\r\n\(body)",
+                to: descriptor
+            )
+            shutdown(descriptor, Int32(SHUT_WR))
+        case .redirect(let status, let location):
+            Self.write(
+                "HTTP/1.1 \(status) X\r\nLocation: \(location)\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
                 to: descriptor
             )
             shutdown(descriptor, Int32(SHUT_WR))
@@ -92,7 +104,7 @@ final class WireServer: Sendable {
                     .first { $0.lowercased().hasPrefix("content-length:") }
                     .flatMap { Int($0.dropFirst(15).trimmingCharacters(in: .whitespaces)) }
                 if text[end.upperBound...].utf8.count >= length ?? 0 {
-                    return head.split(separator: " ").prefix(2).joined(separator: " ")
+                    return text
                 }
             }
             let count = read(descriptor, &buffer, buffer.count)

@@ -1,0 +1,105 @@
+import FootlightClient
+import FootlightTesting
+import Foundation
+import GatewayModel
+import Stage
+import Testing
+
+@MainActor
+@Suite("What the articles say is true", .timeLimit(.minutes(1)))
+struct ArticleTests {
+    private nonisolated static let names = ["Daily", "Stream", "Twilio", "VideoSDK"]
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let catalogue = folder.deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/FootlightClient/FootlightClient.docc")
+
+    private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
+    @Test("The example of an article is the one that is compiled here, letter by letter", arguments: names)
+    func examples(name: String) throws {
+        let source = try text(Self.folder.appendingPathComponent("\(name)Example.swift"))
+        let example = try #require(
+            source.split(separator: "// article: begin\n").last?.components(separatedBy: "// article: end").first
+        )
+        let article = try text(Self.catalogue.appendingPathComponent("ComingFrom\(name).md"))
+        let blocks = article.components(separatedBy: "```swift\n").dropFirst()
+        let shown = try #require(blocks.last?.components(separatedBy: "```").first)
+        #expect(blocks.count == 1 && shown == example)
+        #expect(
+            try text(Self.catalogue.appendingPathComponent("FootlightClient.md")).contains("<doc:ComingFrom\(name)>")
+        )
+    }
+
+    @Test("All four examples are in one show on a real gateway, and see each other")
+    func together() async throws {
+        let show = try await Show()
+        let gateway = try Show.address(show.proxy.port)
+        let kit = await StarterKit.live(
+            gateway: gateway,
+            token: try await show.token("ann", .sendAndReceive),
+            identity: "ann",
+            devices: FakeCapture()
+        )
+        kit.join("nowhere", as: "Ann")
+        #expect(kit.screen == "This is no address of a room")
+        kit.join("http://127.0.0.1/\(show.room)", as: "Ann")
+        #expect(kit.screen == "Waiting for others")
+        let room = RoomController(
+            gateway: gateway,
+            token: try await show.token("carl", .sendAndReceive),
+            identity: "carl"
+        )
+        room.connect(to: show.room)
+        let view = CallView(
+            gateway: gateway,
+            token: try await show.token("dora", .sendAndReceive),
+            identity: "dora",
+            devices: FakeCapture()
+        )
+        #expect(view.screen == "Start a call")
+        try await view.joinQuietly(show.room)
+        #expect(view.screen == "Joining")
+        let stream = LiveStreamScreen(
+            gateway: gateway,
+            token: try await show.token("bob", .receiveOnly, rights: ["streaming"]),
+            identity: "bob",
+            devices: FakeCapture()
+        )
+        stream.join(show.room, asHost: false)
+
+        let together = try await soon(within: .seconds(10)) {
+            kit.screen.split(separator: ", ").sorted() == ["carl", "dora"]
+                && view.screen.split(separator: ", ").sorted() == ["Ann", "carl"]
+                && stream.screen.hasSuffix("1 watching") && stream.screen.split(separator: ", ").count == 4
+                && room.log.first == "connected to \(show.room)"
+        }
+        #expect(together, "\(kit.screen) | \(view.screen) | \(stream.screen) | \(room.log)")
+        #expect(!view.model.callSettings.audioOn && stream.log.contains("joined"))
+        await #expect(throws: StageError.self) { try await stream.switchMode() }
+        await #expect(throws: StageError.self) { try await stream.goLive(url: "rtmp://", streamKey: "k") }
+        let heard = { (words: String) in try await soon(within: .seconds(5)) { room.log.contains(words) } }
+        #expect(try await soon(within: .seconds(5)) { room.call.localParticipant?.track(.mic) != nil })
+        try await room.setOnHold(true)
+        #expect(try await heard("carl's mic is off"))
+        try await room.setOnHold(false)
+        #expect(try await heard("carl's mic is on"))
+        try await room.setMicrophone(false)
+        #expect(try await soon(within: .seconds(5)) { room.call.localParticipant?.tracks.isEmpty == true })
+        try await show.operatorClient.endRoom(show.room)
+        #expect(try await heard("ended by 53118"))
+        #expect(try await soon(within: .seconds(5)) { view.screen.hasPrefix("It ended") && kit.screen.contains(". ") })
+        #expect(try await soon(within: .seconds(5)) { stream.log.last == "ended by 53118" })
+    }
+
+    @Test("A preview of the starter kit needs no gateway")
+    func preview() throws {
+        let gateway = try #require(URL(string: "https://live.example"))
+        let others = [CallParticipant(id: "1", username: "Bob"), CallParticipant(id: "2", username: "Eve")]
+        let kit = StarterKit(FakeCallManager(callState: .joined, visible: others), gateway: gateway)
+        #expect(kit.screen == "Bob, Eve")
+        let lonely = StarterKit(FakeCallManager(), gateway: gateway)
+        #expect(lonely.screen == "Join")
+        lonely.join("live.example/show", as: "Ann")
+        #expect(lonely.screen == "Waiting for others")
+    }
+}

@@ -1,0 +1,46 @@
+// article: begin
+import FootlightClient
+import Foundation
+import Observation
+import Stage
+
+/// The screens around a call and in it.
+@MainActor @Observable
+final class StarterKit {
+    let call: any CallManageable
+    let before: JoinModel
+    let inside: InCallModel
+
+    /// - Parameter call: A `LiveCall`; for a preview or a test a `FakeCallManager`.
+    init(_ call: any CallManageable, gateway: URL) {
+        self.call = call
+        before = JoinModel(call: call, hosts: [gateway.host() ?? ""])
+        inside = InCallModel(call: call)
+    }
+
+    /// A call over a gateway, with the microphone off, and the camera on where it is allowed.
+    static func live(gateway: URL, token: String, identity: String, devices: any MediaCapturing) async -> StarterKit {
+        let client = BroadcastClient(baseURL: gateway, token: token)
+        let call = LiveCall(call: BroadcastCall(client: client, identity: identity), capture: devices)
+        await call.prepare()
+        return StarterKit(call, gateway: gateway)
+    }
+
+    /// The join button; `callState` is `joining` before this returns.
+    func join(_ address: String, as name: String) {
+        before.meetingURL = address
+        before.username = name
+        before.join()
+    }
+
+    /// What a view shows, in words.
+    var screen: String {
+        switch inside.screen {
+        case .join where !before.isMeetingURLValid: "This is no address of a room"
+        case .join: call.error.map { "\($0.message). \($0.solution)." } ?? "Join"
+        case .waiting: "Waiting for others"
+        case .grid: call.participants.visible.map(\.username).joined(separator: ", ")
+        }
+    }
+}
+// article: end

@@ -1,0 +1,87 @@
+import FootlightClient
+import FootlightTesting
+import Foundation
+import GatewayModel
+import Stage
+import Testing
+
+@MainActor
+@Suite("footlight join, as somebody at a terminal uses it", .timeLimit(.minutes(1)))
+struct JoinCommandTests {
+    private func join(
+        _ show: Show,
+        _ identity: String,
+        _ mode: ParticipantMode,
+        _ more: [String] = [],
+        token: String? = nil
+    ) async throws -> ChildProcess {
+        let token = if let token { token } else { try await show.token(identity, mode) }
+        return try ChildProcess(
+            [
+                GatewayProcess.findBinary(), "join", show.room, "--server", "http://127.0.0.1:\(show.proxy.port)",
+                "--identity", identity, "--mode", mode.rawValue,
+            ] + more,
+            environment: ["FOOTLIGHT_TOKEN": token]
+        )
+    }
+
+    private func lines(_ child: ChildProcess) -> [Substring] { child.standardOutput.split(separator: "\n") }
+
+    @Test("A host sends a file, the audience and somebody who looks on see it; a cut is told, and Ctrl-C is a goodbye")
+    func show() async throws {
+        let show = try await Show(isAlone: true)
+        let folder = try TemporaryFolder("join")
+        try await FFmpeg.encode(HostScript(.red, tone: 440), seconds: 2, to: folder.file("host.flv"))
+        let file = ["--file", folder.file("host.flv"), "--loop", "--name", "Ann"]
+        let host = try await join(show, "ann", .sendAndReceive, file)
+        let viewer = try await join(show, "bob", .receiveOnly)
+        let onlooker = try await join(show, "eve", .signallingOnly)
+        let onAir: Substring = "inCall | hosts: ann (mic on, camera on) | audience: 1 | live: on air, HLS_PLAYABLE"
+        for child in [viewer, onlooker, host] {
+            let isThere = try await soon(within: .seconds(15), every: .milliseconds(50)) { lines(child).last == onAir }
+            #expect(isThere, "\(child.standardOutput) \(child.standardError)")
+        }
+        #expect(lines(viewer).first == "joining" && lines(host).first == "joining")
+        #expect(try await show.operatorClient.participant("ann", in: show.room).displayName == "Ann")
+
+        try await show.operatorClient.setEnabled(.mic, false, of: "ann", in: show.room)
+        let muted: Substring = "inCall | hosts: ann (mic off, camera on) | audience: 1 | live: on air, HLS_PLAYABLE"
+        #expect(try await soon(within: .seconds(3)) { lines(onlooker).last == muted })
+
+        show.proxy.mode = .cut
+        let isCut = try await soon(within: .seconds(5)) {
+            [host, viewer].allSatisfy { child in lines(child).contains { $0.hasPrefix("reconnecting (53001)") } }
+        }
+        #expect(isCut)
+        show.proxy.mode = .pass
+        #expect(try await soon(within: .seconds(8)) { lines(viewer).last == muted && lines(host).last == muted })
+
+        viewer.signal(SIGINT)
+        #expect(try await viewer.wait(.seconds(5)) == .code(0))
+        #expect(lines(viewer).suffix(2) == ["leaving", "idle"] && viewer.standardError.isEmpty)
+        #expect(try await soon(within: .seconds(5)) { lines(onlooker).last?.contains("audience: 0") == true })
+        host.signal(SIGTERM)
+        #expect(try await host.wait(.seconds(5)) == .code(0))
+        #expect(try await soon(within: .seconds(5)) { lines(onlooker).last?.contains("hosts: none") == true })
+        try await show.operatorClient.endRoom(show.room)
+        #expect(try await onlooker.wait(.seconds(5)) == .code(1))
+        #expect(onlooker.standardError.hasPrefix("53118 "), "\(onlooker.standardError)")
+    }
+
+    @Test("What cannot be is said with its code, its status is not 0, and nothing is left behind")
+    func refusals() async throws {
+        let show = try await Show()
+        let stranger = try await join(show, "ann", .receiveOnly, token: show.token("ann", .receiveOnly, room: "other"))
+        #expect(try await stranger.wait(.seconds(8)) == .code(1))
+        #expect(stranger.standardError.hasPrefix("20106 "), "\(stranger.standardError)")
+        let folder = try TemporaryFolder("join")
+        _ = try folder.write("no media", to: "host.flv")
+        let host = try await join(show, "ann", .sendAndReceive, ["--file", folder.file("host.flv")])
+        #expect(try await host.wait(.seconds(8)) == .code(1))
+        #expect(host.standardError.hasPrefix("The media ended"), "\(host.standardError)")
+        let nobody = try await join(show, "ann", .sendAndReceive, ["--file", folder.file("nowhere.flv")])
+        #expect(try await nobody.wait(.seconds(8)) == .code(64))
+        #expect(nobody.standardError.contains("--file cannot be read"))
+        #expect(try await show.operatorClient.participants(of: show.room).participants.isEmpty)
+    }
+}
