@@ -144,6 +144,9 @@ extension CallStateMachine {
             callingEnded(cancels: true)
         case .roomEnded(calling.order.join.room):
             callingEnded(cancels: false)
+        case .invitationCancelled(let sid) where calling.sids.contains(sid):
+            // Called back by somebody who may, or with the end of the room.
+            callingEnded(cancels: false)
         default: break
         }
     }
