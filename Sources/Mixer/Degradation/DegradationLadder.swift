@@ -40,13 +40,19 @@ struct DegradationLadder: Sendable {
     private var aboveSince: MonotonicTime?
     private var belowSince: MonotonicTime?
     private var lastDown: MonotonicTime?
-    private var downPatience = patience.down
+    /// Seconds below the lower bound until a step down, when the one before was no mistake.
+    private let usualPatience: Double
+    private var downPatience: Double
     /// The step up to which a program may be degraded.
     private let worst: Degradation
 
-    /// - Parameter worst: The last step that may be taken.
-    init(worst: Degradation = .slate) {
+    /// - Parameters:
+    ///   - worst: The last step that may be taken.
+    ///   - patience: Seconds below the lower bound until a step down.
+    init(worst: Degradation = .slate, patience: Double = Self.patience.down) {
         self.worst = worst
+        usualPatience = patience
+        downPatience = patience
     }
 
     /// Takes in what one picture took.
@@ -86,7 +92,7 @@ struct DegradationLadder: Sendable {
         }
         guard let belowSince, now.seconds(since: belowSince) >= downPatience else { return nil }
         guard let better = step.better else {
-            downPatience = Self.patience.down
+            downPatience = usualPatience
             return nil
         }
         lastDown = now

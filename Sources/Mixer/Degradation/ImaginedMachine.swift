@@ -12,10 +12,16 @@ struct ImaginedMachine {
     /// - Parameters:
     ///   - start: When the program begins.
     ///   - rate: Pictures per second.
+    ///   - ladder: By which rules the program does without something.
     ///   - work: Seconds that a picture takes at a time on a step.
-    init(start: MonotonicTime, rate: Double, work: @escaping (MonotonicTime, Degradation) -> Double) {
+    init(
+        start: MonotonicTime,
+        rate: Double,
+        ladder: DegradationLadder = DegradationLadder(),
+        work: @escaping (MonotonicTime, Degradation) -> Double
+    ) {
         interval = 1 / rate
-        gauge = LoadGauge(budget: 1 / rate)
+        gauge = LoadGauge(budget: 1 / rate, ladder: ladder)
         self.work = work
         nextPicture = start
         nextLook = start

@@ -12,10 +12,12 @@ final class LoadGauge: Sendable {
     private let budget: Double
     private let state: Mutex<State>
 
-    /// - Parameter budget: Seconds from one picture to the next.
-    init(budget: Double, worst: Degradation = .slate) {
+    /// - Parameters:
+    ///   - budget: Seconds from one picture to the next.
+    ///   - ladder: The rules, at their beginning.
+    init(budget: Double, ladder: DegradationLadder = DegradationLadder()) {
         self.budget = budget
-        state = Mutex(State(ladder: DegradationLadder(worst: worst)))
+        state = Mutex(State(ladder: ladder))
     }
 
     /// A picture was composed in so many seconds.

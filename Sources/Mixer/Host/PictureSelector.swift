@@ -1,14 +1,13 @@
 import Codecs
 
-/// Chooses which of a host's pictures a program picture shows: the one whose time is nearest, never waiting for it.
+/// Chooses which of a host's pictures a program picture shows: the newest by the middle of its time, never waiting.
 ///
-/// Half a picture's length is the border, and it gives way by a sixteenth of one in the direction last taken: else, when
-/// both rates are the same and the phases happen to meet, the rounding of timestamps to milliseconds would make pictures
-/// repeat and drop in turns. More would cost: by so much more a picture may be off from the sound beside it, which at 30
-/// pictures a second is 19 ms at most.
+/// That border gives way by a sixteenth of a program picture's length in the direction last taken: else, when
+/// both rates are alike and the phases happen to meet, the rounding of timestamps to milliseconds would make pictures repeat and
+/// drop in turns. More would cost: by so much more a picture may be off from the sound beside it, which at 30 pictures
+/// a second is 19 ms at most.
 struct PictureSelector: Sendable {
     private var bias = 0.0
-    private var spacing = 0.0
     private(set) var dropped: Int64 = 0
     private(set) var repeated: Int64 = 0
 
@@ -18,11 +17,7 @@ struct PictureSelector: Sendable {
     ///   - hostTime: The program picture's beginning in the host's time, milliseconds.
     ///   - interval: One program picture in milliseconds.
     mutating func select(from queue: inout Fifo<Picture>, hostTime: Double, interval: Double) -> Picture? {
-        if let first = queue.first, let second = queue[1] {
-            let step = Double(second.presentationTimestamp - first.presentationTimestamp)
-            spacing = step > 0 ? step : spacing
-        }
-        let half = min(interval, spacing > 0 ? spacing : interval) / 2
+        let half = interval / 2
         let border = hostTime + half + bias * half / 8
         var taken = 0
         var newest: Picture?

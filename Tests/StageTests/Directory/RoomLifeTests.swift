@@ -123,10 +123,10 @@ struct RoomLifeTests {
             try directory.end(room: name)
         }
         told.clear()
-        clock.advance(by: .seconds(1.9))
+        clock.advance(by: .milliseconds(1900))
         directory.sweep()
         #expect(told.all.isEmpty)
-        clock.advance(by: .seconds(0.1))
+        clock.advance(by: .milliseconds(100))
         directory.sweep()
         #expect(told.all == ["short: room.updated completed"])
         told.clear()
