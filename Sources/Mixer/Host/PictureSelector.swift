@@ -2,10 +2,10 @@ import Codecs
 
 /// Chooses which of a host's pictures a program picture shows: the newest by the middle of its time, never waiting.
 ///
-/// That border gives way by a sixteenth of a program picture's length in the direction last taken: else, when
-/// both rates are alike and the phases happen to meet, the rounding of timestamps to milliseconds would make pictures repeat and
-/// drop in turns. More would cost: by so much more a picture may be off from the sound beside it, which at 30 pictures
-/// a second is 19 ms at most.
+/// That border gives way by a sixteenth of a program picture's length in the direction last taken: else, when both
+/// rates are alike and the phases happen to meet, the rounding of timestamps to milliseconds would make pictures
+/// repeat and drop in turns. More would cost: by so much more a picture may be off from the sound beside it, which at
+/// 30 pictures a second is 19 ms at most.
 struct PictureSelector: Sendable {
     private var bias = 0.0
     private(set) var dropped: Int64 = 0
