@@ -5,3 +5,5 @@
 #include <libyuv/planar_functions.h>
 #include <libyuv/scale.h>
 #include <libyuv/scale_argb.h>
+
+#include "area.h"

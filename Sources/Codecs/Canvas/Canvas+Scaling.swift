@@ -5,7 +5,6 @@ extension Canvas {
     public func scale(from other: Canvas) throws(CodecError) {
         guard other !== self else { return }
         guard other.width != width || other.height != height else { return copy(bounds, from: other) }
-        var scaler = PictureScaler()
         try scaler.scale(
             from: other.planes,
             width: other.width,

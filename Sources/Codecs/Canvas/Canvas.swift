@@ -13,7 +13,7 @@ public final class Canvas: @unchecked Sendable {
 
     // An encoder takes a reference for as long as it reads; see `VideoEncoder.encode`.
     let frame: UnsafeMutablePointer<AVFrame>
-    private var scaler = PictureScaler()
+    var scaler = PictureScaler()
 
     /// - Parameters:
     ///   - width: Pixels, even, 16 to 4096.

@@ -1,4 +1,5 @@
 import CFFmpeg
+import CYUV
 
 /// Where the three planes of a 4:2:0 frame lie, and how many bytes there are from one row to the next.
 struct PicturePlanes {
@@ -8,6 +9,11 @@ struct PicturePlanes {
         let stride: Int
 
         func at(x: Int, y: Int) -> UnsafeMutablePointer<UInt8> { start + y * stride + x }
+
+        /// Asks for rows that will be read soon.
+        func prefetch(width: Int, height: Int) {
+            c_prefetch_rows(start, stride, Int32(width), Int32(height))
+        }
 
         func moved(x: Int, y: Int) -> Plane { Plane(start: at(x: x, y: y), stride: stride) }
     }
@@ -30,6 +36,13 @@ struct PicturePlanes {
         self.y = Plane(start: y, stride: Int(strides.0))
         self.u = Plane(start: u, stride: Int(strides.1))
         self.v = Plane(start: v, stride: Int(strides.2))
+    }
+
+    /// Asks for the first rows, which will be read soon.
+    func prefetch(width: Int, height: Int) {
+        y.prefetch(width: width, height: height)
+        u.prefetch(width: width / 2, height: height / 2)
+        v.prefetch(width: width / 2, height: height / 2)
     }
 
     /// The planes of the part that begins at the even position (`x`, `y`).
