@@ -23,7 +23,7 @@ extension VideoEncoderConfiguration {
     static func options(_ options: String, economy: Int) -> String {
         let further =
             switch economy {
-            case 1: "me=dia:subme=1:trellis=0:mixed-refs=0:partitions=i4x4"
+            case 1: "me=dia:subme=0:trellis=0:mixed-refs=0:partitions=i4x4"
             case 2: "me=dia:subme=0:trellis=0:mixed-refs=0:partitions=none:aq-mode=0:no-deblock=1"
             default: ""
             }
