@@ -1,6 +1,7 @@
 import Codecs
 import Media
 import Stage
+import Synchronization
 
 /// The program itself: asks its clock what is due, and makes that picture or that quantum of sound.
 ///
@@ -27,6 +28,7 @@ final class ProgramCore {
     private var clock: ProgramClock
     private var director: PictureDirector
     private var scene = Scene()
+    private var hasScene = false
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
     private let sound: ProgramSound
@@ -69,16 +71,25 @@ final class ProgramCore {
     func apply(_ scene: Scene) {
         if scene != self.scene { director.apply(scene) }
         self.scene = scene
+        hasScene = true
         sound.apply(scene)
-        for host in hosts.values { sound.place(host) }
+        for host in hosts.values { place(host) }
     }
 
     /// Takes a host in; one of the same id leaves.
     func add(_ input: HostInput) {
         remove(input.id)
         let host = ProgramHost(input)
-        sound.place(host)
+        place(host)
         hosts[input.id] = host
+    }
+
+    /// Gives `host` its place in picture and sound.
+    private func place(_ host: ProgramHost) {
+        sound.place(host)
+        // Before the first scene nobody has a tile, and that says nothing.
+        let view = hasScene ? scene.view(of: host.input.id) : .whole
+        host.input.view.withLock { $0 = view }
     }
 
     /// Takes a host out; its sound fades in the next quantum, its tile shows the colour.

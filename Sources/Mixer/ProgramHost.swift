@@ -31,7 +31,10 @@ final class ProgramHost {
     /// How loud it was since the last call, and what of it is decoded at `now` (milliseconds).
     func signal(at now: Double) -> HostSignal {
         let (pictures, soundEnd) = input.media.withLock { media in
-            (media.pictureCount, media.sound.headTime.map { $0 + Double(media.sound.count) / 48 })
+            (
+                media.pictureCount + media.hiddenPictures,
+                media.sound.headTime.map { $0 + Double(media.sound.count) / 48 }
+            )
         }
         return sound.signal(id: input.id, pictures: pictures, soundEnd: soundEnd, now: now)
     }

@@ -217,7 +217,9 @@ public final class ProgramRenderer {
         for (id, input) in inputs {
             guard let inline = decoders[id] else { continue }
             inline.decoder.economy = input.economy.withLock { $0 }
+            inline.decoder.view = input.view.withLock { $0 }
             while let packet = input.takeDue(at: time) { inline.decoder.decode(packet, into: input.media) }
+            while inline.decoder.isBehind { inline.decoder.catchUp(into: input.media) }
         }
     }
 }

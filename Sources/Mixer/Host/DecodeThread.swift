@@ -27,9 +27,16 @@ struct DecodeThread: Sendable {
         var decoder = HostDecoder()
         while !input.hasEnded {
             let started = MonotonicTime.now()
-            while !input.hasEnded, let packet = input.takeDue(at: input.anchor.milliseconds(at: .now())) {
+            while !input.hasEnded {
+                let packet = input.takeDue(at: input.anchor.milliseconds(at: .now()))
+                guard packet != nil || decoder.isBehind else { break }
                 decoder.economy = input.economy.withLock { $0 }
-                decoder.decode(packet, into: input.media)
+                decoder.view = input.view.withLock { $0 }
+                if let packet {
+                    decoder.decode(packet, into: input.media)
+                } else {
+                    decoder.catchUp(into: input.media)
+                }
             }
             let used = MonotonicSleep.threadSeconds()
             input.media.withLock { $0.threadSeconds = used }

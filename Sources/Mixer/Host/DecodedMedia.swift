@@ -8,6 +8,8 @@ struct DecodedMedia: ~Copyable, Sendable {
     var pictures = Fifo<Picture>()
     var sound = SoundTrack()
     var pictureCount: Int64 = 0
+    /// Pictures that came while the host was in no tile, and were not decoded.
+    var hiddenPictures: Int64 = 0
     private(set) var overflowed: Int64 = 0
     var decodeErrors: Int64 = 0
     var decodeSeconds = 0.0

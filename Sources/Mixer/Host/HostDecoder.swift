@@ -10,15 +10,19 @@ struct HostDecoder: ~Copyable {
     private var video: VideoDecoder?
     private var videoConfiguration: MediaPacket?
     private var isWaitingForKey = true
-    /// What may be left out of the pictures.
+    /// What may be left out of the pictures, whatever becomes of them.
     var economy = VideoDecoder.Economy.none {
-        didSet {
-            guard economy != oldValue else { return }
-            video?.economy = economy
-            // Of what the next pictures refer to, only key pictures are there.
-            if oldValue == .onlyKeys { isWaitingForKey = true }
-        }
+        didSet { economise() }
     }
+    /// How the host is seen; for one that is seen again see `isBehind`.
+    var view = HostView.whole {
+        didSet { economise() }
+    }
+    /// What is left out.
+    private var applied = VideoDecoder.Economy.none
+    /// Of the last picture.
+    private var size: (width: Int, height: Int)?
+    private var hidden = HiddenPictures()
     private var audio: AudioDecoder?
     private var audioConfiguration: MediaPacket?
 
@@ -27,7 +31,6 @@ struct HostDecoder: ~Copyable {
     /// Decodes one packet into `media`; timestamps are unified host time in milliseconds.
     mutating func decode(_ packet: MediaPacket, into media: borrowing Mutex<DecodedMedia>) {
         let before = MonotonicSleep.threadSeconds()
-        let isVideo = packet.isVideo
         var failed = false
         do {
             switch packet.content {
@@ -39,7 +42,36 @@ struct HostDecoder: ~Copyable {
             }
         } catch {
             failed = true
-            if isVideo { isWaitingForKey = true }
+        }
+        account(for: packet, failed, since: before, in: media)
+    }
+
+    /// The host is seen again, and pictures wait that it was not seen with.
+    var isBehind: Bool { view != .hidden && !hidden.isEmpty }
+
+    /// Decodes one of the pictures that wait; between two of them there is time for sound.
+    mutating func catchUp(into media: borrowing Mutex<DecodedMedia>) {
+        guard let packet = hidden.popFirst() else { return }
+        let before = MonotonicSleep.threadSeconds()
+        var failed = false
+        do {
+            try decodeShown(packet, media)
+        } catch {
+            failed = true
+        }
+        account(for: packet, failed, since: before, in: media)
+    }
+
+    private mutating func account(
+        for packet: MediaPacket,
+        _ failed: Bool,
+        since before: Double,
+        in media: borrowing Mutex<DecodedMedia>
+    ) {
+        let isVideo = packet.isVideo
+        if failed, isVideo {
+            isWaitingForKey = true
+            hidden.removeAll()
         }
         let spent = MonotonicSleep.threadSeconds() - before
         media.withLock { media in
@@ -58,8 +90,18 @@ struct HostDecoder: ~Copyable {
         video = nil
         videoConfiguration = packet
         isWaitingForKey = true
+        hidden.removeAll()
         video = try VideoDecoder(configuration: packet)
-        video?.economy = economy
+        video?.economy = applied
+    }
+
+    private mutating func economise() {
+        let wanted = economy == .none ? view.economy(of: size) : economy
+        guard wanted != applied else { return }
+        video?.economy = wanted
+        // Of what the next pictures refer to, only key pictures are there.
+        if applied == .onlyKeys { isWaitingForKey = true }
+        applied = wanted
     }
 
     private mutating func decodePicture(
@@ -70,7 +112,37 @@ struct HostDecoder: ~Copyable {
             guard packet.isKeyPicture else { return }
             isWaitingForKey = false
         }
-        try video?.decode(packet) { picture in media.withLock { $0.append(picture) } }
+        if view == .hidden { return try hide(packet, media) }
+        guard hidden.isEmpty else {
+            // It waits behind those that led up to it.
+            isWaitingForKey = !hidden.append(packet)
+            return
+        }
+        try decodeShown(packet, media)
+    }
+
+    private mutating func decodeShown(
+        _ packet: MediaPacket,
+        _ media: borrowing Mutex<DecodedMedia>
+    ) throws(CodecError) {
+        var size = size
+        try video?.decode(packet) { picture in
+            size = (picture.width, picture.height)
+            media.withLock { $0.append(picture) }
+        }
+        self.size = size
+        economise()
+    }
+
+    /// Decodes key pictures alone, and keeps the others for the moment in which the host is seen again.
+    private mutating func hide(_ packet: MediaPacket, _ media: borrowing Mutex<DecodedMedia>) throws(CodecError) {
+        isWaitingForKey = !hidden.append(packet)
+        guard !isWaitingForKey else { return }
+        guard packet.isKeyPicture else { return media.withLock { $0.hiddenPictures += 1 } }
+        media.withLock { $0.pictures.removeAll() }
+        try decodeShown(packet, media)
+        // Out at once, without waiting for those that may come before it; it is decoded again with what follows it.
+        video?.flush { picture in media.withLock { $0.append(picture) } }
     }
 
     private mutating func configureAudio(_ packet: MediaPacket) throws(CodecError) {

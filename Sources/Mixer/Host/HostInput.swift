@@ -23,6 +23,8 @@ public final class HostInput: Sendable {
     let media = Mutex(DecodedMedia())
     /// What the decoder may leave out, and the program's thread changes.
     let economy = Mutex(VideoDecoder.Economy.none)
+    /// How the host is seen, which the program's thread changes.
+    let view = Mutex(HostView.whole)
 
     private let recorder: ArrivalRecorder?
     /// Its number in a recording.

@@ -1,0 +1,101 @@
+import Codecs
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@testable import Mixer
+
+@Suite("How a host is seen says what is decoded of it") struct HostViewTests {
+    private func tile(_ host: String, _ width: Int, _ height: Int, source: Tile.Source = .camera) -> Tile {
+        Tile(
+            position: 0,
+            participantSID: host,
+            source: source,
+            rectangle: TileRectangle(x: 0, y: 0, width: width, height: height),
+            scaleMode: .fill,
+            label: host,
+            isMicOn: true
+        )
+    }
+
+    @Test("pictures that shrink by a quarter or more are decoded without the last polish, all others with it")
+    func polish() {
+        let size = (width: 1280, height: 720)
+        let cases: [(width: Int, height: Int, economy: VideoDecoder.Economy)] = [
+            (1280, 720, .none), (980, 536, .none), (960, 560, .none), (956, 536, .roughDisposable),
+            (636, 356, .roughDisposable), (314, 234, .roughDisposable), (314, 720, .none),
+        ]
+        for (width, height, economy) in cases {
+            #expect(HostView.tile(width: width, height: height).economy(of: size) == economy, "\(width)x\(height)")
+        }
+        #expect(HostView.tile(width: 314, height: 234).economy(of: nil) == .none)
+        #expect(HostView.whole.economy(of: size) == .none && HostView.hidden.economy(of: size) == .none)
+    }
+
+    @Test("the largest of its tiles counts; who may not be seen is not hidden, and nobody is seen behind a slate")
+    func scenes() {
+        var scene = Scene(tiles: [tile("a", 200, 100), tile("b", 300, 200), tile("a", 160, 120)])
+        scene.tiles.append(tile("c", 300, 200, source: .screen))
+        scene.tiles.append(tile("d", 300, 200, source: .placeholder))
+        scene.concealed = ["e"]
+        #expect(scene.view(of: "a") == .tile(width: 200, height: 120))
+        #expect(scene.view(of: "b") == .tile(width: 300, height: 200))
+        #expect(["c", "d", "e"].allSatisfy { scene.view(of: $0) == .whole })
+        #expect(scene.view(of: "f") == .hidden)
+        scene.slate = Slate(kind: .beRightBack)
+        #expect(["a", "b", "c"].allSatisfy { scene.view(of: $0) == .hidden })
+    }
+
+    @Test("a host in no tile is decoded by its key pictures alone, and seen again it is at once where it should be")
+    func comingBack() throws {
+        // The luma of a picture says how old it is.
+        let clip = try HostClip.make(
+            paint: { canvas, index in
+                canvas.fill(canvas.bounds, YUVColour(y: UInt8(30 + index % 60 * 3), u: 128, v: 128))
+            },
+            sample: nil
+        )
+        let rehearsal = try Rehearsal()
+        rehearsal.show(["a", "b"])
+        rehearsal.feed("a", clip.packets(from: 0, to: 12_000)) { Double($0) + 30 }
+        rehearsal.run(to: 2500)
+        rehearsal.show(["b"])
+        rehearsal.run(to: 3000)
+        let before = rehearsal.host("a").pictures
+        rehearsal.run(to: 9400)
+        #expect(rehearsal.host("a").pictures - before <= 4)
+        rehearsal.show(["a", "b"])
+        rehearsal.run(to: 11_000)
+        let seen = rehearsal.output.pictures.filter { rehearsal.time(of: $0.index) > 9800 }
+        #expect(seen.count > 30)
+        for shown in seen {
+            let host = rehearsal.time(of: shown.index) - 330
+            let expected = 30 + Int(host * 30 / 1000) % 60 * 3
+            let distance = abs(Int(shown.colours[0].y) - expected)
+            #expect(min(distance, 180 - distance) <= 6, "picture \(shown.index)")
+        }
+        #expect(rehearsal.host("a").decodeErrors == 0)
+    }
+
+    @Test("of a group without end nothing is kept, and the next key picture is waited for")
+    func endless() {
+        var hidden = HiddenPictures()
+        func picture(_ isKey: Bool) -> MediaPacket {
+            .h264Picture(isKey: isKey, isDisposable: false, timestamp: 0, compositionOffset: 0, capacity: 8) {
+                $0.writeInteger(UInt32(1))
+            }
+        }
+        var isTaken = hidden.append(picture(true))
+        for _ in 1..<300 { isTaken = hidden.append(picture(false)) && isTaken }
+        #expect(isTaken)
+        isTaken = hidden.append(picture(false))
+        #expect(!isTaken)
+        var first = hidden.popFirst()
+        #expect(first == nil)
+        for _ in 0..<5 { isTaken = hidden.append(picture(true)) }
+        first = hidden.popFirst()
+        let second = hidden.popFirst()
+        #expect(isTaken && first != nil && second == nil)
+    }
+}
