@@ -8,6 +8,8 @@ public final class RoomObserver {
     private weak var listener: (any RoomListening)?
     private var status: CallStatus
     private var participants: [ParticipantResource]
+    /// A list that waits for the status it came after, so that who is in a room is told after being in it oneself.
+    private var held: [ParticipantResource]?
     private var tasks: [Task<Void, Never>] = []
 
     /// Begins to observe; what there is already is not told.
@@ -20,15 +22,27 @@ public final class RoomObserver {
         participants = call.participants
         tasks = [
             Task { [weak self, statuses = call.statuses] in
-                for await status in statuses { self?.take(status) }
+                for await status in statuses {
+                    self?.take(status)
+                    self?.tellHeld()
+                }
             },
             Task { [weak self, lists = call.participantLists] in
-                for await list in lists { self?.take(list) }
+                for await list in lists {
+                    self?.held = list
+                    self?.tellHeld()
+                }
             },
         ]
     }
 
     deinit { for task in tasks { task.cancel() } }
+
+    private func tellHeld() {
+        guard status == call.status, let list = held else { return }
+        held = nil
+        take(list)
+    }
 
     func take(_ next: CallStatus) {
         guard next != status else { return }

@@ -27,6 +27,8 @@ public final class MeetingModel {
     private var requestedMode: ParticipantMode?
     @ObservationIgnored private var status: CallStatus
     @ObservationIgnored private var participants: [ParticipantResource] = []
+    /// A list that waits for the status it came after, so that who is in a meeting is told after being in it oneself.
+    @ObservationIgnored private var held: [ParticipantResource]?
     @ObservationIgnored private var audience = 0
     @ObservationIgnored private var livestream: String?
     @ObservationIgnored private var hls: String?
@@ -153,17 +155,25 @@ public final class MeetingModel {
             listener?.onMeetingLeft(error)
         case .reconnecting, .reconnected, nil: break
         }
+        tellHeld()
         await media.take(next, of: call)
     }
 
     func take(_ next: [ParticipantResource]) async {
+        held = next
+        tellHeld()
+        await media.take(next, of: call)
+    }
+
+    private func tellHeld() {
+        guard status == call.status, let next = held else { return }
+        held = nil
         let news = RoomNews.changes(from: participants, to: next)
         participants = next
         for one in news {
             streams.take(one)
             listener?.hear(one)
         }
-        await media.take(next, of: call)
     }
 
     private func take(audience count: Int) {

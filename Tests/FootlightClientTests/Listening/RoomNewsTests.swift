@@ -117,6 +117,20 @@ struct RoomNewsTests {
         #expect(listener.heard.last == "joined bob")
     }
 
+    @Test("T14 who is in a room is told after one is in it oneself, whatever came first")
+    func order() async throws {
+        let call = try Played.call()
+        let listener = Listener()
+        let observer = RoomObserver(call, listener)
+        call.join(CallJoin(room: "show"))
+        #expect(try await soon(within: .seconds(5)) { call.status.phase == .joining })
+        try call.play([Played.participant("ann")])
+        call.handle(.joinSucceeded(request: 1, mode: .sendAndReceive))
+        #expect(try await soon(within: .seconds(5)) { listener.heard.count >= 2 })
+        #expect(listener.heard.prefix(2) == ["connected", "joined ann"], "\(listener.heard)")
+        withExtendedLifetime(observer) {}
+    }
+
     @Test("T13 a session that is over says what to do: join again, which nobody does unasked")
     func sessionOver() async throws {
         let call = try Played.call()

@@ -119,6 +119,7 @@ struct PublisherTests {
         #expect(second.allSatisfy { $0.timestamp > last })
         let numbers = publisher.currentStatistics
         #expect(numbers.reconnects == 1 && numbers.missed > 0 && numbers.dropped.sounds == 0)
+        #expect(try await soon(within: .seconds(2)) { log.states.last == .ended(nil) })
         #expect(log.states.contains(.reconnecting(attempt: 1)))
         #expect(log.states.suffix(2) == [.publishing, .ended(nil)])
         await server.stop()
