@@ -17,7 +17,6 @@ final class EventConnection: Sendable {
     let signals: AsyncStream<StreamSignal>
 
     private let relay: Relay
-    private let session: URLSession
     private let watching: Task<Void, Never>
 
     /// Opens a connection.
@@ -38,12 +37,24 @@ final class EventConnection: Sendable {
         let relay = Relay(continuation, beginning, limits, clock)
         self.relay = relay
         let session = URLSession(configuration: .plain, delegate: relay, delegateQueue: nil)
-        self.session = session
-        session.dataTask(with: request).resume()
+        let task = session.dataTask(with: request)
+        task.resume()
+        // The session goes with its one task.
+        session.finishTasksAndInvalidate()
         watching = Task {
             await relay.watch()
-            // Over, one way or the other.
-            session.invalidateAndCancel()
+            Self.cancel(task, unlessEnded: relay)
+        }
+    }
+
+    /// Cancels a task that does not end by itself now that it is over.
+    ///
+    /// A stream that has told of its end is being closed by the gateway as well. On Linux URLSession brings the process
+    /// down when a task is cancelled in the very moment in which it ends, so that is given time.
+    private static func cancel(_ task: URLSessionDataTask, unlessEnded relay: Relay) {
+        guard !relay.hasCompleted else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.5) {
+            if !relay.hasCompleted { task.cancel() }
         }
     }
 
@@ -55,7 +66,6 @@ final class EventConnection: Sendable {
     func close() {
         relay.close()
         watching.cancel()
-        session.invalidateAndCancel()
     }
 }
 
@@ -67,6 +77,8 @@ extension EventConnection {
             var parser = ServerSentEventParser()
             var isBegun = false
             var isOver = false
+            /// URLSession has nothing more to tell.
+            var hasCompleted = false
             /// The status of an answer that is no stream, and its body as far as it is of use.
             var refusal: HTTPAnswer?
         }
@@ -106,6 +118,8 @@ extension EventConnection {
                 }
             }
         }
+
+        var hasCompleted: Bool { state.withLock { $0.hasCompleted } }
 
         /// Nobody wants to hear any more.
         func close() {
@@ -165,7 +179,10 @@ extension EventConnection {
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-            let refusal = state.withLock { $0.refusal }
+            let refusal = state.withLock { state in
+                state.hasCompleted = true
+                return state.refusal
+            }
             if let refusal, error == nil || !refusal.body.isEmpty {
                 end(.refusal(refusal))
             } else {

@@ -16,7 +16,8 @@ final class HTTPConnection: Sendable {
     }
 
     deinit {
-        session.invalidateAndCancel()
+        // Whatever nobody waits for is cancelled by itself; see `EventConnection.cancel` for why not all at once.
+        session.finishTasksAndInvalidate()
     }
 
     /// Sends a request and waits for the whole answer, wherever it is to be had; see `Redirect`.
