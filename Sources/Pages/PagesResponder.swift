@@ -1,0 +1,38 @@
+import HTTPTypes
+public import Hummingbird
+
+/// Answers the pages' addresses, and hands every other request on to the API.
+public struct PagesResponder<API: HTTPResponder<BasicRequestContext>>: HTTPResponder {
+    /// The context in which requests come in.
+    public typealias Context = PageContext
+
+    let pages: Pages
+    let router: RouterResponder<PageContext>
+    let api: API
+
+    /// Answers one request.
+    public func respond(to request: Request, context: PageContext) async throws -> Response {
+        guard Pages.owns(path: request.uri.path) else {
+            let context = BasicRequestContext(source: context.source)
+            return try await api.respond(to: pages.admitted(request), context: context)
+        }
+        var response: Response
+        do {
+            response = try await router.respond(to: request, context: context)
+        } catch let error as any HTTPResponseError {
+            let isWrongMethod = error.status == .notFound && request.method != .get && request.method != .head
+            response = PageReply.text(isWrongMethod ? .methodNotAllowed : error.status)
+        }
+        if request.method == .head { response = response.createHeadResponse() }
+        PagePolicy.add(to: &response, for: request)
+        return response
+    }
+}
+
+extension Pages {
+    /// Whether an address belongs to the pages.
+    static func owns(path: String) -> Bool {
+        guard let first = path.split(separator: "/", maxSplits: 1).first else { return false }
+        return ["dashboard", "watch", "site"].contains(first)
+    }
+}
