@@ -5,15 +5,20 @@ import NIOCore
 public struct PageContext: RequestContext {
     /// What every context has.
     public var coreContext: CoreRequestContextStorage
-    /// Where the request came in.
-    let source: ApplicationRequestContextSource
+    /// The connection that the request came in by.
+    private let channel: any Channel
 
     /// Takes the connection's context.
     public init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-        self.source = source
+        channel = source.channel
     }
 
     /// The address of the client, or of the proxy it came by.
-    var peer: String? { source.channel.remoteAddress?.ipAddress }
+    var peer: String? { channel.remoteAddress?.ipAddress }
+
+    /// The context of the same request for the API.
+    var basic: BasicRequestContext {
+        BasicRequestContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+    }
 }

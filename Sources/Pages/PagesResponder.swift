@@ -13,8 +13,7 @@ public struct PagesResponder<API: HTTPResponder<BasicRequestContext>>: HTTPRespo
     /// Answers one request.
     public func respond(to request: Request, context: PageContext) async throws -> Response {
         guard Pages.owns(path: request.uri.path) else {
-            let context = BasicRequestContext(source: context.source)
-            return try await api.respond(to: pages.admitted(request), context: context)
+            return try await api.respond(to: pages.admitted(request), context: context.basic)
         }
         var response: Response
         do {

@@ -58,6 +58,7 @@ public struct StaticFiles: Sendable {
         ("dashboard/room-view.js", PackageResources.room_view_js),
         ("dashboard/theme-switch.js", PackageResources.theme_switch_js),
         ("dashboard/toast.js", PackageResources.toast_js),
+        ("dashboard/totals-stream.js", PackageResources.totals_stream_js),
         ("dashboard/viewers-chart.js", PackageResources.viewers_chart_js),
 
         ("watch/beacon.js", PackageResources.beacon_js),

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import Media
 
 extension Pages {
     /// The request as the API is to see it: with the token of the session that its cookie names.

@@ -61,7 +61,7 @@ struct SessionBook: Sendable {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         // The system's generator is fit for secrets; six bits a character, as many characters as the bytes need.
         var generator = SystemRandomNumberGenerator()
-        let characters = (0..<(secretBytes * 8 + 5) / 6).map { _ in alphabet[Int(generator.next() & 63)] }
-        return String(characters)
+        let length = (secretBytes * 8 + 5) / 6
+        return String((0..<length).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] })
     }
 }

@@ -67,7 +67,11 @@ async function begin() {
 }
 
 onLoggedOut(leave);
-addEventListener('hashchange', route);
+addEventListener('hashchange', () => {
+  route();
+  // Whoever goes by keyboard or screen reader begins with what is new.
+  find('main').focus();
+});
 themeSwitch(find('theme'), () => view?.restyle?.());
 find('logout').addEventListener('click', async () => {
   try {

@@ -43,7 +43,7 @@ export function figuresPanel(room) {
       bar.update(viewership.by.protocol);
       showPeak(peak, viewership, summary);
       setText(joins.value, count(viewership.joins));
-      setText(joins.note, `${count(viewership.devices)} devices now`);
+      setText(joins.note, `${count(viewership.devices)} ${viewership.devices === 1 ? 'device' : 'devices'} now`);
       setText(watched.value, duration(viewership.watch_time_seconds));
       showAverage(ama, viewership, summary, beganAt);
       showTrust(badge, viewership, summary);

@@ -8,6 +8,7 @@ import { historyPanel } from './history-panel.js';
 import { livePicture } from './live-picture.js';
 import { poll } from './poll.js';
 import { protocolBar } from './protocol-bar.js';
+import { TotalsStream } from './totals-stream.js';
 
 const tones = { connected: 'good', connecting: 'warn', interrupted: 'warn', failed: 'bad', stopped: '' };
 
@@ -34,16 +35,19 @@ export function overviewView({ onHealth }) {
     keyed(grid, sorted, ({ sid }) => sid, roomCard,
       (card, room) => card.update(room, figures.get(room.unique_name)));
   };
+  const take = (answer) => {
+    figures = new Map(answer.rooms.map((room) => [room.room, room]));
+    setText(total, count(answer.total.concurrent_viewers));
+    setText(peak, `in ${answer.rooms.length === 1 ? '1 room' : `${answer.rooms.length} rooms`}`);
+    bar.update(answer.total.by.protocol);
+    history.update(answer.total);
+    showTrust(badge, answer.total, null);
+    draw();
+  };
+  const stream = new TotalsStream(take);
   const stops = [
     poll(2, async () => {
-      const answer = await ask('GET', '/v1/viewership');
-      figures = new Map(answer.rooms.map((room) => [room.room, room]));
-      setText(total, count(answer.total.concurrent_viewers));
-      setText(peak, `in ${answer.rooms.length === 1 ? '1 room' : `${answer.rooms.length} rooms`}`);
-      bar.update(answer.total.by.protocol);
-      history.update(answer.total);
-      showTrust(badge, answer.total, null);
-      draw();
+      if (!stream.isFresh) take(await ask('GET', '/v1/viewership'));
     }, onHealth),
     poll(4, async () => {
       const all = [];
@@ -61,6 +65,7 @@ export function overviewView({ onHealth }) {
     element,
     restyle: history.restyle,
     close() {
+      stream.close();
       for (const stop of stops) stop();
       history.close();
       for (const card of grid.children) card.picture.close();
@@ -77,6 +82,7 @@ function roomCard({ unique_name: name }) {
   const bar = protocolBar({ small: true });
   const hosts = h('span', { class: 'soft' });
   const outputs = h('span', { class: 'lamps' });
+  const story = h('span', { class: 'soft note' });
   const load = h('span', { class: 'badge warn', hidden: true });
   const card = h('li', {},
     h('a', { class: 'card room', href: `#/room/${encodeURIComponent(name)}` }, picture.element,
@@ -84,7 +90,7 @@ function roomCard({ unique_name: name }) {
         h('div', { class: 'host-head' }, h('span', { class: 'name' }, name), h('span', { class: 'spacer' }), load, air),
         h('div', { class: 'host-head' }, viewers, h('span', { class: 'soft' }, 'watching'), h('span', { class: 'spacer' }),
           hosts, outputs),
-        bar.element)));
+        bar.element, story)));
   card.picture = picture;
   card.update = (room, figures) => {
     air.className = `badge ${isLive(room) ? 'live' : ''}`;
@@ -95,6 +101,8 @@ function roomCard({ unique_name: name }) {
     if (figures) {
       setText(viewers, short(figures.concurrent_viewers));
       bar.update(figures.by.protocol);
+      setText(story, `peak ${short(figures.peak_concurrent_viewers)} · ${short(figures.joins)} joins`
+        + `${figures.recovering ? ' · recovering' : ''}`);
     }
     keyed(outputs, room.egress.livestream.outputs, (output) => output.name,
       () => h('span', { class: 'lamp', role: 'img' }),

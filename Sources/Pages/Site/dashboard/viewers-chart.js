@@ -5,7 +5,8 @@ import { clock, count } from '../shared/format.js';
 import { colorOf, protocols } from './protocols.js';
 import { span } from './history.js';
 
-const shortest = 10 * 60 * 1000;
+/** Milliseconds shown at least. */
+const shortest = 5 * 60 * 1000;
 
 /** A colour as the present theme has it: variables are of no use to a canvas. */
 function resolved(color) {

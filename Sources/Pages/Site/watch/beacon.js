@@ -3,7 +3,7 @@
 const interval = 20;
 
 export class Beacon {
-  /** @param read Gives the figures of the moment: `sid`, `bitrate`, `buffer` and `latency`. */
+  /** @param read Gives the figures of the moment: `sid`, `bitrate`, `buffer`, `latency`, `isLowLatency`. */
   constructor(address, room, read) {
     this.address = address;
     this.room = room;
@@ -58,7 +58,7 @@ export class Beacon {
   }
 
   line(event) {
-    const { sid, bitrate, buffer, latency } = this.read();
+    const { sid, bitrate, buffer, latency, isLowLatency } = this.read();
     if (!sid) return null;
     const pairs = { bl: `(${Math.round(buffer * 100) * 10})`, cid: text(this.room), e: event };
     if (bitrate) pairs.br = `(${Math.round(bitrate / 1000)})`;
@@ -66,7 +66,7 @@ export class Beacon {
     if (this.starved > 0) pairs.bsd = `(${this.starved})`;
     if (latency !== null) pairs.ltc = Math.round(latency);
     if (this.startup !== undefined && !this.hasToldStartup) pairs.msd = this.startup;
-    Object.assign(pairs, { sf: 'h', sid: text(sid), st: 'll', sta: this.state, ts: Date.now(), v: 2 });
+    Object.assign(pairs, { sf: 'h', sid: text(sid), st: isLowLatency ? 'll' : 'l', sta: this.state, ts: Date.now(), v: 2 });
     this.starved = 0;
     this.hasToldStartup = this.startup !== undefined;
     return `${Object.keys(pairs).sort()

@@ -86,6 +86,7 @@ export function parseMedia(text, base) {
       case '#EXT-X-PROGRAM-DATE-TIME': nextDate = Date.parse(value) || null; break;
       case '#EXTINF': open().duration = parseFloat(value) || 0; break;
       case '#EXT-X-ENDLIST': playlist.isEnded = true; break;
+      case '#EXT-X-GAP': open().isGap = true; break;
       case '#EXT-X-PART-INF': playlist.partTarget = Number(parseAttributes(value)['PART-TARGET']) || null; break;
       case '#EXT-X-SERVER-CONTROL': {
         const attributes = parseAttributes(value);
@@ -136,8 +137,8 @@ export function unitsOf(playlist) {
     const { sequence, map, discontinuity } = segment;
     if (playlist.partTarget === null || segment.parts.length === 0) {
       if (segment.url) {
-        const { url, duration, date } = segment;
-        units.push({ sequence, index: null, map, discontinuity, url, duration, date, isIndependent: true });
+        const { url, duration, date, isGap } = segment;
+        units.push({ sequence, index: null, map, discontinuity, url, duration, date, isGap, isIndependent: true });
       }
       continue;
     }

@@ -56,6 +56,7 @@ program.addEventListener('state', () => {
       bitrate: program.variant?.bandwidth ?? 0,
       buffer: program.player?.buffered ?? 0,
       latency: latency(),
+      isLowLatency: program.player?.isLowLatency ?? false,
     }));
   }
   const state = beaconStates[program.state];
