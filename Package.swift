@@ -70,6 +70,7 @@ let package = Package(
             pkgConfig: "pangocairo",
             providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]
         ),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 
         // What flows, and who is on air.
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
@@ -106,7 +107,7 @@ let package = Package(
         .target(
             name: "FanOut",
             dependencies: [
-                "Media", "Stage", "RTMP", "HLS", logging, metrics,
+                "Media", "Stage", "RTMP", "HLS", "CZlib", logging, metrics,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ] + nioProducts("NIOCore", "NIOPosix"),

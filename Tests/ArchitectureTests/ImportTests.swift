@@ -5,7 +5,7 @@ import Testing
 ///
 /// A module that is not in the row of a target is a mistake, whether or not the compiler would let it pass.
 private let table: [String: String] = [
-    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "",
+    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "",
     "Media": "NIOCore Synchronization Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
@@ -14,7 +14,9 @@ private let table: [String: String] = [
     "Mixer": "Media Stage Codecs NIOCore Foundation Synchronization Dispatch Glibc Darwin",
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
-    "FanOut": "Media Stage RTMP HLS Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)",
+    "FanOut": """
+    Media Stage RTMP HLS CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)
+    """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
     "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
@@ -41,7 +43,7 @@ private let table: [String: String] = [
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
 /// Only the target that owns a C library sees it; none hands it on.
-private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango"]
+private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib"]
 
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
