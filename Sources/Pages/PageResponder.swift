@@ -2,25 +2,24 @@ import HTTPTypes
 public import Hummingbird
 
 /// Answers the pages' addresses, and hands every other request on to the API.
-public struct PagesResponder<API: HTTPResponder<BasicRequestContext>>: HTTPResponder {
+public struct PageResponder<API: HTTPResponder<BasicRequestContext>>: HTTPResponder {
     /// The context in which requests come in.
     public typealias Context = PageContext
 
-    let pages: Pages
+    let pages: PageSite
     let router: RouterResponder<PageContext>
     let api: API
 
     /// Answers one request.
     public func respond(to request: Request, context: PageContext) async throws -> Response {
-        guard Pages.owns(path: request.uri.path) else {
+        guard PageSite.owns(path: request.uri.path) else {
             return try await api.respond(to: pages.admitted(request), context: context.basic)
         }
-        var response: Response
-        do {
-            response = try await router.respond(to: request, context: context)
-        } catch let error as any HTTPResponseError {
-            let isWrongMethod = error.status == .notFound && request.method != .get && request.method != .head
-            response = PageReply.text(isWrongMethod ? .methodNotAllowed : error.status)
+        var response = try await router.respond(to: request, context: context)
+        if response.status == .notFound {
+            // The pages are for reading; what has another method is routed, and thus found.
+            let isReading = request.method == .get || request.method == .head
+            response = PageReply.text(isReading ? .notFound : .methodNotAllowed)
         }
         if request.method == .head { response = response.createHeadResponse() }
         PagePolicy.add(to: &response, for: request)
@@ -28,7 +27,7 @@ public struct PagesResponder<API: HTTPResponder<BasicRequestContext>>: HTTPRespo
     }
 }
 
-extension Pages {
+extension PageSite {
     /// Whether an address belongs to the pages.
     static func owns(path: String) -> Bool {
         guard let first = path.split(separator: "/", maxSplits: 1).first else { return false }

@@ -5,7 +5,7 @@ public import Media
 ///
 /// They are files and a thin door: everything they show comes from the control API, which a browser reaches by a
 /// session cookie in place of a token, and from the playlists. No file and no request of theirs leads to another origin.
-public struct Pages: Sendable {
+public struct PageSite: Sendable {
     let verify: @Sendable (_ token: String) async -> PageUser?
     let audience: @Sendable (_ room: String) -> PageAudience?
     let clock: any MonotonicClock
@@ -37,8 +37,8 @@ public struct Pages: Sendable {
     /// The pages, and behind them the API for every other address.
     ///
     /// - Parameter api: What answers there; requests that come with a session's cookie reach it with its token.
-    public func responder<API: HTTPResponder<BasicRequestContext>>(before api: API) -> PagesResponder<API> {
-        PagesResponder(pages: self, router: router().buildResponder(), api: api)
+    public func responder<API: HTTPResponder<BasicRequestContext>>(before api: API) -> PageResponder<API> {
+        PageResponder(pages: self, router: router().buildResponder(), api: api)
     }
 
     func router() -> Router<PageContext> {

@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 
 /// The pages themselves, and the files they are made of.
-extension Pages {
+extension PageSite {
     func addFiles(to router: Router<PageContext>) {
         router.get("dashboard") { request, _ in answer("dashboard.html", request) }
         router.get("watch/:room") { request, _ in answer("watch.html", request) }

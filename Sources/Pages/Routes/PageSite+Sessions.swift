@@ -6,7 +6,7 @@ import Media
 import NIOCore
 
 /// Logging in and out.
-extension Pages {
+extension PageSite {
     private static let largestBody = 8 * 1024
 
     private struct LoginBody: Decodable {

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 /// What the watch page asks about its room.
-extension Pages {
+extension PageSite {
     private struct WatchAnswer: Encodable {
         let isOnAir: Bool
         let viewers: Int

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Media
 
-extension Pages {
+extension PageSite {
     /// The request as the API is to see it: with the token of the session that its cookie names.
     ///
     /// A request that has a token of its own, or that may not go by the cookie, stays as it is. The API checks the token
