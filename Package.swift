@@ -138,13 +138,24 @@ let package = Package(
             ] + nioProducts("NIOCore"),
             swiftSettings: strict
         ),
+        .target(
+            name: "Pages",
+            dependencies: [
+                "Media", logging, crypto,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nioProducts("NIOCore"),
+            resources: [.embedInCode("Site")],
+            swiftSettings: strict
+        ),
 
         // Wiring.
         .target(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", logging, metrics,
+                "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", "Pages", logging,
+                metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -222,6 +233,16 @@ let package = Package(
             "JWTKit",
             "Logging",
             "NIOCore"
+        ),
+        .tests(
+            of: "Pages",
+            "Media",
+            "FootlightTesting",
+            "Hummingbird",
+            "HTTPTypes",
+            "Logging",
+            "NIOCore",
+            "NIOEmbedded"
         ),
         .tests(
             of: "FootlightClient",

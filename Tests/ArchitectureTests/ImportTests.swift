@@ -26,9 +26,10 @@ private let table: [String: String] = [
     Media Stage Assets Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
     \(foundation)
     """,
+    "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
     "Gateway": """
     Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership Recording RoomStore Assets GatewayModel ControlAPI \
-    Logging Metrics \
+    Pages Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
