@@ -70,7 +70,7 @@ onLoggedOut(leave);
 addEventListener('hashchange', () => {
   route();
   // Whoever goes by keyboard or screen reader begins with what is new.
-  find('main').focus();
+  find('main').focus({ preventScroll: true });
 });
 themeSwitch(find('theme'), () => view?.restyle?.());
 find('logout').addEventListener('click', async () => {

@@ -101,7 +101,7 @@ function roomCard({ unique_name: name }) {
     if (figures) {
       setText(viewers, short(figures.concurrent_viewers));
       bar.update(figures.by.protocol);
-      setText(story, `peak ${short(figures.peak_concurrent_viewers)} · ${short(figures.joins)} joins`
+      setText(story, `peak ${short(figures.peak_concurrent_viewers)} · ${short(figures.joins)} ${figures.joins === 1 ? 'join' : 'joins'}`
         + `${figures.recovering ? ' · recovering' : ''}`);
     }
     keyed(outputs, room.egress.livestream.outputs, (output) => output.name,
