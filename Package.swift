@@ -120,6 +120,11 @@ let package = Package(
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
         .target(
+            name: "ViewershipStore",
+            dependencies: ["Stage", "Viewership", logging, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "RoomStore",
             dependencies: ["Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict
@@ -154,7 +159,7 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", "Pages", logging,
+                "ViewershipStore", "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", "Pages", logging,
                 metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -174,7 +179,7 @@ let package = Package(
         .executableTarget(
             name: "footlight-bench",
             dependencies: [
-                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "FootlightTesting", crypto,
+                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "Viewership", "FootlightTesting", crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
@@ -218,6 +223,7 @@ let package = Package(
         ),
         .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "Logging", "NIOCore"),
         .tests(of: "Viewership", "Media", "Stage"),
+        .tests(of: "ViewershipStore", "Media", "Stage", "Viewership", "GRDB", "Logging"),
         .tests(of: "RoomStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "GatewayModel"),
         .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
@@ -262,7 +268,7 @@ let package = Package(
             dependencies: [
                 "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media",
                 "Mixer",
-                "RTMP", "RoomStore", "Stage", "Viewership", "footlight", logging,
+                "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict

@@ -19,6 +19,7 @@ private let table: [String: String] = [
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
+    "ViewershipStore": "Stage Viewership GRDB Logging Dispatch \(foundation)",
     "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
     "GatewayModel": "FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
@@ -28,14 +29,15 @@ private let table: [String: String] = [
     """,
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership Recording RoomStore Assets GatewayModel ControlAPI \
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets \
+    GatewayModel ControlAPI \
     Pages Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
     "footlight": "Gateway ArgumentParser",
     "footlight-bench": """
-    Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
+    Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
     """,
     "FootlightClient": "Media Stage RTMP GatewayModel Foundation FoundationNetworking Observation Synchronization",
     "FootlightTesting": "Media Stage FootlightClient NIOCore FoundationNetworking Observation \(foundation)",
