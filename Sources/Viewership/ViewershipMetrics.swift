@@ -148,7 +148,8 @@ private struct MetricsPage {
         var counts: [PlaybackProtocol: Cell.Counts] = [:]
         var places: [Dimensions: RoomFigures.Place] = [:]
         for playback in PlaybackProtocol.allCases { places[Dimensions(playback: playback)] = .init() }
-        for (dimensions, place) in figures.places {
+        // Places in which somebody was announced and nobody ever counted are no series.
+        for (dimensions, place) in figures.places where place.live != 0 || place.counts != .zero {
             counts[dimensions.playback, default: .zero] += place.counts
             // Kinds of players are for reports; here they would only multiply the series.
             var labelled = dimensions

@@ -89,8 +89,9 @@ extension Oracle {
 
     /// Another gateway begins with what is on disk, and everybody who watches comes back to it.
     private func restart(_ run: inout Run, at second: Int, _ mutation: Mutation) {
+        // What happened until now happened to nobody; those who watch now are told of below.
+        skip(&run, until: second)
         let before = run.stand
-        before.clock.move(to: before.moment(Double(second)))
         run.stand = Stand(clock: before.clock, start: before.start)
         run.stand.ledger.keepHistory()
         switch mutation {
