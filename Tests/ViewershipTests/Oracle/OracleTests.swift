@@ -5,9 +5,9 @@ import Testing
 
 @Suite("A crowd whose truth is known")
 struct OracleTests {
-    @Test("20 000 players: exact joins, live counts within bounds each second, unbiased watch time, nothing left")
+    @Test("5 000 players: exact joins, live counts within bounds each second, unbiased watch time, nothing left")
     func crowd() {
-        let oracle = Oracle(players: 20_000, seconds: 600, seed: 1)
+        let oracle = Oracle(players: 5000, seconds: 600, seed: 1)
         let verdict = oracle.run()
         #expect(verdict == Oracle.Verdict())
     }
