@@ -34,6 +34,7 @@ struct GatewayWeb: Sendable {
         self.configuration = configuration
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
+            history: pipeline.history,
             stage: pipeline.stage,
             hosts: pipeline.hosts,
             feeds: pipeline.feeds,
@@ -51,6 +52,7 @@ struct GatewayWeb: Sendable {
             hls: pipeline.playlists,
             recordings: pipeline.recordings,
             viewership: pipeline.viewership,
+            history: pipeline.history,
             assets: pipeline.assets,
             addresses: {
                 let current = ports.current
@@ -62,6 +64,7 @@ struct GatewayWeb: Sendable {
             },
             readiness: { health.isReady },
             metrics: { metrics.text() },
+            openMetrics: { metrics.openMetricsText() },
             allowedOrigins: Set(configuration.allowedOrigins),
             admission: { health.isReady ? nil : .serverBusy(retryAfter: Health.retryAfter) },
             persist: { room in
