@@ -71,6 +71,7 @@ let package = Package(
             pkgConfig: "pangocairo",
             providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]
         ),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
 
         // What flows, and who is on air.
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
@@ -107,7 +108,7 @@ let package = Package(
         .target(
             name: "FanOut",
             dependencies: [
-                "Media", "Stage", "RTMP", "HLS", logging, metrics,
+                "Media", "Stage", "RTMP", "HLS", "CZlib", logging, metrics,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ] + nioProducts("NIOCore", "NIOPosix"),
@@ -119,6 +120,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
+        .target(
+            name: "ViewershipStore",
+            dependencies: ["Stage", "Viewership", logging, .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
         .target(
             name: "RoomStore",
             dependencies: ["Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
@@ -138,13 +144,24 @@ let package = Package(
             ] + nioProducts("NIOCore"),
             swiftSettings: strict
         ),
+        .target(
+            name: "Pages",
+            dependencies: [
+                "Media", logging, crypto,
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nioProducts("NIOCore"),
+            resources: [.embedInCode("Site")],
+            swiftSettings: strict
+        ),
 
         // Wiring.
         .target(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", logging, metrics,
+                "ViewershipStore", "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", "Pages", logging,
+                metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -166,7 +183,7 @@ let package = Package(
         .executableTarget(
             name: "footlight-bench",
             dependencies: [
-                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "FootlightTesting", crypto,
+                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "Viewership", "FootlightTesting", crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
@@ -210,6 +227,7 @@ let package = Package(
         ),
         .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "Logging", "NIOCore"),
         .tests(of: "Viewership", "Media", "Stage"),
+        .tests(of: "ViewershipStore", "Media", "Stage", "Viewership", "GRDB", "Logging"),
         .tests(of: "RoomStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "GatewayModel"),
         .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
@@ -225,6 +243,16 @@ let package = Package(
             "JWTKit",
             "Logging",
             "NIOCore"
+        ),
+        .tests(
+            of: "Pages",
+            "Media",
+            "FootlightTesting",
+            "Hummingbird",
+            "HTTPTypes",
+            "Logging",
+            "NIOCore",
+            "NIOEmbedded"
         ),
         .tests(
             of: "FootlightClient",
@@ -245,7 +273,7 @@ let package = Package(
             dependencies: [
                 "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media",
                 "Mixer",
-                "RTMP", "RoomStore", "Stage", "Viewership", "footlight", logging,
+                "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict

@@ -2,6 +2,7 @@ public import Assets
 public import Hummingbird
 public import Logging
 public import Stage
+public import Viewership
 
 /// The HTTP control API over the stage: reads a request, asks the domain, writes the answer, and holds no state.
 ///
@@ -14,16 +15,19 @@ public struct ControlRoutes: Sendable {
     let recordings: (any RecordingControlling)?
     let snapshots = SnapshotBoard()
     let viewership: any ViewershipReporting
+    let history: (any AudienceHistory)?
     let assets: AssetStore
     let addresses: @Sendable () -> PlaybackAddresses
     let readiness: @Sendable () -> Bool
     let metrics: @Sendable () -> String
+    let openMetrics: (@Sendable () -> String)?
     let allowedOrigins: Set<String>
     let admission: @Sendable () -> StageError?
     let persist: @Sendable (_ roomSID: String) async throws -> Void
     let audit: AuditLog
     let frames = EventFrames()
     let streams = OpenStreams()
+    let totalsStream = TotalsStream()
     let autoStarts: AutoStarts
 
     /// Takes what the routes speak to.
@@ -35,10 +39,12 @@ public struct ControlRoutes: Sendable {
     ///   - hls: Who offers the program as a playlist; nil where nobody does.
     ///   - recordings: Who records the program; nil where nobody does.
     ///   - viewership: Who counts the audience.
+    ///   - history: Where the settled counts are read; nil where none are kept.
     ///   - assets: Who keeps the rooms' pictures and sounds.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
     ///   - readiness: Whether new work is welcome; false while draining.
     ///   - metrics: The whole answer of `/metrics`, Prometheus text format 0.0.4.
+    ///   - openMetrics: The same for those who ask for OpenMetrics 1.0; nil where there is only the older format.
     ///   - allowedOrigins: Origins whose pages may ask from a browser, such as `https://app.example`; none by default.
     ///   - admission: Why no more work can be taken at this moment; nil while it can.
     ///   - persist: Keeps a room, by sid, where a restart finds it; awaited before a change is answered.
@@ -50,10 +56,12 @@ public struct ControlRoutes: Sendable {
         hls: (any HLSControlling)? = nil,
         recordings: (any RecordingControlling)? = nil,
         viewership: any ViewershipReporting,
+        history: (any AudienceHistory)? = nil,
         assets: AssetStore,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
         readiness: @escaping @Sendable () -> Bool,
         metrics: @escaping @Sendable () -> String,
+        openMetrics: (@Sendable () -> String)? = nil,
         allowedOrigins: Set<String> = [],
         admission: @escaping @Sendable () -> StageError? = { nil },
         persist: @escaping @Sendable (_ roomSID: String) async throws -> Void = { _ in },
@@ -65,10 +73,12 @@ public struct ControlRoutes: Sendable {
         self.hls = hls
         self.recordings = recordings
         self.viewership = viewership
+        self.history = history
         self.assets = assets
         self.addresses = addresses
         self.readiness = readiness
         self.metrics = metrics
+        self.openMetrics = openMetrics
         self.allowedOrigins = allowedOrigins
         self.admission = admission
         self.persist = persist
@@ -104,6 +114,7 @@ public struct ControlRoutes: Sendable {
         addHLS(to: api)
         addInvitations(to: api)
         addViewership(to: api)
+        addBeacons(to: router.group("v1"))
         addMixer(to: api)
         addRecordings(to: api)
         addSnapshotPosts(to: api)
@@ -117,8 +128,11 @@ public struct ControlRoutes: Sendable {
         let router = Router()
         router.add(middleware: RefusalMiddleware())
         addHealth(to: router)
-        router.get("metrics") { _, _ in
-            Reply.text(metrics(), type: "text/plain; version=0.0.4")
+        router.get("metrics") { request, _ in
+            if let openMetrics, request.headers[.accept]?.contains("application/openmetrics-text") ?? false {
+                return Reply.text(openMetrics(), type: "application/openmetrics-text; version=1.0.0")
+            }
+            return Reply.text(metrics(), type: "text/plain; version=0.0.4")
         }
         router.refuseOtherMethods()
         return router

@@ -8,6 +8,10 @@ public protocol ViewershipReporting: Sendable {
     func totals() -> ViewershipTotals
     /// A session id for the players of a RECV_ONLY participant, so that the two count once.
     func makeSession(room: String, identity: String) -> String
+    /// Takes what a player says of its own playing.
+    ///
+    /// - Returns: whether the report is of a session of ours or of a room that is on.
+    func take(_ report: PlayerReport, room: String?) -> Bool
 }
 
 extension ViewershipLedger: ViewershipReporting {}

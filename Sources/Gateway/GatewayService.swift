@@ -77,6 +77,7 @@ public struct GatewayService: Sendable {
             secrets: secrets,
             tokens: tokens,
             database: directory.filePath("rooms.sqlite"),
+            viewershipDatabase: directory.filePath("viewership.sqlite"),
             assets: AssetStore(path: directory.filePath("assets")),
             launchMixer: launcher.launch,
             logger: logger
@@ -91,6 +92,7 @@ public struct GatewayService: Sendable {
         }
         directory.remove(Endpoints.fileName)
         await pipeline.keeper.close(within: Self.keepingLimit)
+        await pipeline.history.close()
         try await group.shutdownGracefully()
     }
 
@@ -121,13 +123,22 @@ public struct GatewayService: Sendable {
             opened("admin", port: port, of: pipeline)
             ports.set(\.admin, port)
         }
+        let beats = BeatListener(
+            host: configuration.host,
+            port: configuration.beatsPort,
+            group: group,
+            viewership: pipeline.viewership,
+            logger: logger
+        )
         // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
         let services: [any Service] = [
+            HistoryKeeping(history: pipeline.history, viewership: pipeline.viewership),
             Counting(viewership: pipeline.viewership),
             StageUpkeep(stage: pipeline.stage),
             AudienceNews(stage: pipeline.stage, viewership: pipeline.viewership),
             PlaylistUpkeep(directory: pipeline.hls, control: pipeline.playlists),
             RecordingUpkeep(recordings: pipeline.recordings),
+            beats,
             MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),
             admin,
             http,

@@ -7,6 +7,7 @@ import ServiceLifecycle
 import Stage
 import Synchronization
 import Viewership
+import ViewershipStore
 
 /// Whether new work should be sent here; what `/readyz` answers.
 final class Health: Sendable {
@@ -38,6 +39,16 @@ struct Counting: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await viewership.run() }
+    }
+}
+
+/// Writes the audience's history once a second, and once more at the end.
+struct HistoryKeeping: Service {
+    let history: HistoryKeeper
+    let viewership: ViewershipLedger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await history.run(viewership) }
     }
 }
 

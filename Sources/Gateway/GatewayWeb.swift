@@ -4,9 +4,11 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import Pages
 import RoomStore
 import ServiceLifecycle
 import Stage
+import Viewership
 
 /// The gateway's two HTTP servers: the public one (media ahead, API behind) and the admin one on loopback.
 struct GatewayWeb: Sendable {
@@ -32,6 +34,7 @@ struct GatewayWeb: Sendable {
         self.configuration = configuration
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
+            history: pipeline.history,
             stage: pipeline.stage,
             hosts: pipeline.hosts,
             feeds: pipeline.feeds,
@@ -49,6 +52,7 @@ struct GatewayWeb: Sendable {
             hls: pipeline.playlists,
             recordings: pipeline.recordings,
             viewership: pipeline.viewership,
+            history: pipeline.history,
             assets: pipeline.assets,
             addresses: {
                 let current = ports.current
@@ -60,6 +64,7 @@ struct GatewayWeb: Sendable {
             },
             readiness: { health.isReady },
             metrics: { metrics.text() },
+            openMetrics: { metrics.openMetricsText() },
             allowedOrigins: Set(configuration.allowedOrigins),
             admission: { health.isReady ? nil : .serverBusy(retryAfter: Health.retryAfter) },
             persist: { room in
@@ -86,7 +91,7 @@ struct GatewayWeb: Sendable {
             httpDecoderConfiguration: .init(maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit)
         )
         let server = application(
-            routes.router(),
+            pages.responder(before: routes.router().buildResponder()),
             channel: channel,
             address: .hostname(configuration.host, port: configuration.httpPort),
             group: group,
@@ -103,7 +108,7 @@ struct GatewayWeb: Sendable {
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         let server = application(
-            routes.adminRouter(),
+            routes.adminRouter().buildResponder(),
             channel: HTTP1Channel.Configuration(idleTimeout: .seconds(30)),
             address: .hostname("127.0.0.1", port: configuration.adminPort),
             group: group,
@@ -113,19 +118,38 @@ struct GatewayWeb: Sendable {
         return Listener(name: "admin", host: "127.0.0.1", port: configuration.adminPort, server: server)
     }
 
-    private func application<Context: RequestContext>(
-        _ router: Router<Context>,
+    /// The dashboard and the watch page, for operators and for everybody.
+    private var pages: PageSite {
+        let pipeline = pipeline
+        return PageSite { token in
+            guard let claims = try? await pipeline.tokens.verify(token) else { return nil }
+            switch claims.role {
+            case .operator: return PageUser(identity: claims.identity, mayCommand: true)
+            case .monitor where claims.room == nil: return PageUser(identity: claims.identity, mayCommand: false)
+            case .monitor, .participant, .mixer: return nil
+            }
+        } audience: { name in
+            guard let room = try? pipeline.stage.summary(of: name), room.status == .inProgress else { return nil }
+            return PageAudience(
+                isOnAir: pipeline.playlists.status(room: room.name).state == .playable,
+                viewers: pipeline.viewership.report(room: room.name).concurrent
+            )
+        }
+    }
+
+    private func application<Responder: HTTPResponder>(
+        _ responder: Responder,
         channel: HTTP1Channel.Configuration,
         address: BindAddress,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
-    ) -> some Service where Context.Source == ApplicationRequestContextSource {
+    ) -> some Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         // The server's own lines about starting and stopping add nothing to ours.
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         return Application(
-            router: router,
+            responder: responder,
             server: .http1(configuration: channel),
             configuration: ApplicationConfiguration(address: address, serverName: "Footlight", backlog: Self.backlog),
             onServerRunning: { channel in whenListening(channel.localAddress?.port ?? 0) },

@@ -10,6 +10,7 @@ import Recording
 import RoomStore
 import Stage
 import Viewership
+import ViewershipStore
 
 /// All parts of a gateway, wired in the order in which a picture passes through them.
 ///
@@ -33,6 +34,8 @@ struct Pipeline: Sendable {
     let recordings: RecordingControl
     /// How many are watching.
     let viewership: ViewershipLedger
+    /// How many were watching, for as long as the operator keeps it.
+    let history: HistoryKeeper
     /// Rooms on disk, for the next start.
     let keeper: RoomKeeper
     /// The rooms' pictures and sounds.
@@ -49,6 +52,7 @@ struct Pipeline: Sendable {
         secrets: GatewaySecrets,
         tokens: AccessTokens,
         database: String,
+        viewershipDatabase: String,
         assets: AssetStore,
         launchMixer: @escaping MixerSupervisor.Launch,
         logger: Logger
@@ -98,6 +102,20 @@ struct Pipeline: Sendable {
             stage.hlsChanged(room: room, status)
         }
         viewership = ViewershipLedger(keys: secrets.sessionKeys)
+        history = HistoryKeeper(
+            HistoryStoreConfiguration(configuration, path: viewershipDatabase),
+            logger: logger
+        )
+        // Before the rooms: their broadcasts go on where they were.
+        viewership.keepHistory()
+        viewership.restore(history.load())
+        if let path = configuration.regionDatabase {
+            do throws(RegionDatabase.Fault) {
+                viewership.useRegions(try RegionDatabase(path: path))
+            } catch {
+                logger.error("the file of regions is of no use", metadata: ["file": "\(path)", "reason": "\(error)"])
+            }
+        }
         let news = LivestreamNews(stage: stage)
         livestreams = Livestreams(
             feeds: feeds,

@@ -65,7 +65,7 @@ struct StageFollower: Sendable {
 
     /// Makes ready what a room needs: a new one, or one found again after a restart with everybody who was in it.
     private func open(_ room: RoomView) {
-        viewership.roomBegan(room.name)
+        viewership.roomBegan(room.name, sid: room.sid)
         let (feed, renditions) = feeds.open(room.name, with: room.settings.program.ladder)
         hls.roomBegan(room.name, feed: feed, renditions: renditions)
         recordings.roomBegan(
@@ -93,6 +93,7 @@ struct StageFollower: Sendable {
     private func tellMixers(_ event: StageEvent) {
         let hosts = (try? stage.room(event.roomName))?.counts.hosts ?? 0
         mixers.observe(event, hasHost: hosts > 0)
+        viewership.setOnAir(event.roomName, hosts > 0)
     }
 
     /// Whether anything is to be heard or seen decides whether an idle livestream goes on.

@@ -18,7 +18,7 @@ public struct HLSConfiguration: Sendable, Equatable {
     public init(
         segmentDuration: Double = 2,
         partDuration: Double = 0.333,
-        windowLength: Int = 6,
+        windowLength: Int = 10,
         graceLength: Int = 4,
         maximumBytes: Int = 96 << 20
     ) {
@@ -34,6 +34,15 @@ public struct HLSConfiguration: Sendable, Equatable {
 
     /// Milliseconds that a part may last at most: its duration, and room for timestamps of whole milliseconds.
     public var partTargetMilliseconds: Int64 { Int64((partDuration * 1000).rounded()) + 2 }
+
+    /// CAN-SKIP-UNTIL in seconds: segments older than this are left out of delta updates (RFC 8216bis 4.4.3.8).
+    public var skipBoundary: Double { Double(6 * targetDuration) }
+
+    /// Parts by which a blocking reload may run ahead of the playlist (RFC 8216bis 6.2.5.2).
+    public var advancePartLimit: Int { partTargetMilliseconds < 1000 ? Int(3000 / partTargetMilliseconds) : 3 }
+
+    /// Seconds that a request may wait for what it asks for: three target durations (RFC 8216bis 6.2.5.2).
+    public var longestWait: Double { Double(3 * targetDuration) }
 
     /// Milliseconds after which a segment ends at the next key picture; a little early is better than a group late.
     var earliestCutMilliseconds: Int64 { Int64(segmentDuration * 900) }

@@ -10,109 +10,101 @@ extension ViewershipLedger {
     /// Of a room that ended, the final figures of its last broadcast.
     public func report(room: String) -> RoomViewership {
         let now = clock.now
-        var cut = Cut()
-        gather(into: &cut) { shard, cut in
-            if let counters = shard.counters(of: room) { cut.rooms[room, default: RoomCounters()] += counters }
-            cut.adopted += shard.adopted
-        } atTheBottom: { cut in
-            cut.book[room] = book.withLock { $0.rooms[room] }
-        }
-        return view(room, of: cut, at: now)
+        let cut = cut(at: now) { $0.rooms[room].map { [room: $0] } ?? [:] }
+        return view(room, cut.figures(of: room), of: cut, at: now)
     }
 
     /// The figures of all rooms that are on, and their sum, of one moment.
     public func totals() -> ViewershipTotals {
         let now = clock.now
-        let cut = cut()
-        let rooms = cut.rooms.keys
-            .filter { cut.book[$0]?.ended == nil }
-            .map { view($0, of: cut, at: now) }
+        let cut = cut(at: now)
+        let rooms = cut.figures()
+            .filter { cut.book[$0.key]?.ended == nil }
+            .map { view($0.key, $0.value, of: cut, at: now) }
             .sorted { ($1.concurrent, $0.room) < ($0.concurrent, $1.room) }
         var total = RoomViewership(room: "", asOf: date(of: now), staleMs: staleness(at: now))
         total.recovering = isRecovering(cut, at: now)
-        total.peak = cut.total.peak
-        total.peakAt = cut.total.peakAt.map { date(of: MonotonicTime(nanoseconds: $0 * 1_000_000)) }
-        for room in rooms {
-            total.concurrent += room.concurrent
-            total.devices += room.devices
-            total.anonymous += room.anonymous
-            total.joins += room.joins
-            total.leaves += room.leaves
-            total.resumable += room.resumable
-            total.watchTimeSeconds += room.watchTimeSeconds
-            total.byProtocol.merge(room.byProtocol, uniquingKeysWith: +)
-            total.joinsByProtocol.merge(room.joinsByProtocol, uniquingKeysWith: +)
-        }
+        total.peak = cut.totalPeak
+        total.peakAt = cut.totalPeakAt.map { date(ofMonotonic: $0) }
+        for room in rooms { total.add(room) }
         return ViewershipTotals(rooms: rooms, total: total)
     }
 
     /// All shards and the book, at one moment.
-    struct Cut {
-        var rooms: [String: RoomCounters] = [:]
-        var book: [String: RoomBook.Entry] = [:]
-        var total = RoomBook.Entry()
-        /// Sessions of an earlier run that were taken over.
-        var adopted = 0
-        var beats = 0
-        /// Ids that the shards refused.
-        var rejected: [AudienceShard.Rejection: Int] = [:]
-    }
-
-    func cut() -> Cut {
-        var cut = Cut()
+    func cut(
+        at now: MonotonicTime,
+        book read: (RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
+    ) -> AudienceCut {
+        var cut = AudienceCut(at: now.milliseconds)
         gather(into: &cut) { shard, cut in
-            for (name, place) in shard.roomPlaces {
-                cut.rooms[name, default: RoomCounters()] += shard.tallies[Int(place)]
-            }
-            cut.adopted += shard.adopted
-            cut.beats += shard.beats
-            cut.rejected.merge(shard.rejected, uniquingKeysWith: +)
+            cut.parts.append(AudienceCut.Part(shard))
         } atTheBottom: { cut in
-            (cut.book, cut.total) = book.withLock { ($0.rooms, $0.total) }
+            book.withLock { book in
+                cut.book = read(book)
+                (cut.totalPeak, cut.totalPeakAt) = (book.totalPeak, book.totalPeakAt)
+                cut.startups = book.startups
+            }
         }
         return cut
     }
 
     /// Closes the sessions of a room, takes its final figures, and starts its counters anew, in one step.
     func finish(_ room: String, at now: MonotonicTime) {
-        var cut = Cut()
+        var cut = AudienceCut(at: now.milliseconds)
         gather(into: &cut) { shard, cut in
             shard.end(room: room, at: now.milliseconds)
-            publishChanges(of: &shard)
-            if let counters = shard.counters(of: room) { cut.rooms[room, default: RoomCounters()] += counters }
+            publishOutput(of: &shard)
+            cut.parts.append(AudienceCut.Part(shard))
             shard.rebase(room: room, at: now.milliseconds)
         } atTheBottom: { cut in
             book.withLock { book in
                 // Ended twice: the figures of the first time stand.
                 guard book.rooms[room]?.ended == nil else { return }
+                let figures = cut.figures(of: room)
                 cut.book[room] = book.rooms[room]
-                book.end(room, final: view(room, of: cut, at: now), at: now.milliseconds)
+                book.end(room, final: view(room, figures, of: cut, at: now), at: now.milliseconds)
+                guard let entry = book.rooms[room] else { return }
+                book.journal.add(figures, room: room, entry: entry, minute: minute(at: now))
+                book.journal.add(row(room, entry, figures, at: now))
+                book.journal.ended()
             }
         }
     }
 
-    private func view(_ room: String, of cut: Cut, at now: MonotonicTime) -> RoomViewership {
-        let counters = cut.rooms[room] ?? RoomCounters()
+    private func view(
+        _ room: String,
+        _ figures: RoomFigures,
+        of cut: AudienceCut,
+        at now: MonotonicTime
+    ) -> RoomViewership {
         let entry = cut.book[room]
         if let final = entry?.ended?.final { return final }
-        var view = RoomViewership(room: room, counters: counters, now: now.milliseconds, asOf: date(of: now))
+        var view = RoomViewership(room: room, figures: figures, asOf: date(of: now))
         view.peak = entry?.peak ?? 0
-        view.peakAt = entry?.peakAt.map { date(of: MonotonicTime(nanoseconds: $0 * 1_000_000)) }
+        view.peakAt = entry?.peakAt.map { date(ofMonotonic: $0) }
+        view.uniques = entry?.uniques.figures ?? .init()
+        view.beganAt = entry.map { date(ofMonotonic: $0.began) }
+        view.onAirSeconds = Double(entry?.onAir(at: now.milliseconds) ?? 0) / 1000
         view.staleMs = staleness(at: now)
         view.recovering = isRecovering(cut, at: now)
         return view
     }
 
     /// An id of an earlier run proves a restart; until the longest time-out has passed others may follow.
-    private func isRecovering(_ cut: Cut, at now: MonotonicTime) -> Bool {
-        let longest = max(configuration.grace, configuration.timeout(of: .hls), configuration.timeout(of: .llhls))
-        return cut.adopted > 0 && now.seconds(since: startTime) < longest
+    private func isRecovering(_ cut: AudienceCut, at now: MonotonicTime) -> Bool {
+        guard now.seconds(since: startTime) < longestAbsence else { return false }
+        return hasRestored.load(ordering: .relaxed) || cut.adopted > 0
+    }
+
+    /// Minutes since 1970.
+    func minute(at now: MonotonicTime) -> Int64 {
+        wall.date(of: now.milliseconds) / 60_000
     }
 
     /// Reads one shard after the other, each locked until the last was read.
     ///
     /// So all figures are of the moment in which `atTheBottom` runs.
-    private func gather<Result>(
+    func gather<Result>(
         from index: Int = 0,
         into result: inout Result,
         _ read: (inout AudienceShard, inout Result) -> Void,

@@ -1,13 +1,15 @@
-import Foundation
+import Crypto
+public import Foundation
 public import Media
 public import Stage
 import Synchronization
 
 /// Who watches: takes what the fan-out sees, and says how many they are.
 ///
-/// Sixteen shards, each behind its own lock, hold the sessions; a session's id says which one is its. `record` and
-/// `accepts` are called on event loops: they touch one shard for a moment, and no queue lies between, so nothing is
-/// ever dropped. Reports hold all the locks for as long as they add the figures up, and so are one consistent cut.
+/// Sixteen shards, each behind its own lock, hold the sessions; a session's id says which one is its. `record`, `admit`
+/// and `accepts` are called on event loops: they touch one shard for a moment, and no queue lies between, so nothing is
+/// ever dropped. Reports hold all the locks for as long as they take hold of the counters, and so are one consistent
+/// cut.
 public final class ViewershipLedger: Sendable, AudienceObserving {
     /// One shard with its lock.
     ///
@@ -26,14 +28,20 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let configuration: ViewershipConfiguration
     let clock: any MonotonicClock
     let owners: [Owner]
-    let book = Mutex(RoomBook())
+    let book: Mutex<RoomBook>
     /// The wall clock, read once; from then on the monotonic clock carries it.
-    private let startDate: Date
+    let wall: RoomBook.Wall
     let startTime: MonotonicTime
-    private let keys: Mutex<SessionKeys>
+    let keys: Mutex<SessionKeys>
+    let salt: Mutex<DailySalt>
+    /// The watch time that `metrics()` last gave out.
+    let publishedWatch = Mutex<[String: [Dimensions: Int64]]>([:])
+    private let regions = Mutex<RegionDatabase?>(nil)
     private let lastAdvance: Atomic<Int64>
+    let hasRestored = Atomic<Bool>(false)
     let refusedCodes = Atomic<Int>(0)
     let refusedForms = Atomic<Int>(0)
+    let refusedLines = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - keys: sign the session ids; ids stay valid over a restart as long as one of the keys does.
@@ -46,17 +54,29 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         self.init(keys: keys, clock: clock, configuration: configuration, startDate: Date())
     }
 
-    init(keys: SessionKeys, clock: any MonotonicClock, configuration: ViewershipConfiguration, startDate: Date) {
+    /// As the other one, with the date at which it begins.
+    public init(keys: SessionKeys, clock: any MonotonicClock, configuration: ViewershipConfiguration, startDate: Date) {
         let start = clock.now
+        let startMilliseconds = Int64((startDate.timeIntervalSince1970 * 1000).rounded())
+        let wall = RoomBook.Wall(zero: startMilliseconds - start.milliseconds)
         self.keys = Mutex(keys)
         self.clock = clock
         self.configuration = configuration
-        self.startDate = startDate
+        self.wall = wall
         startTime = start
+        salt = Mutex(DailySalt())
+        book = Mutex(RoomBook(wall: wall))
         lastAdvance = Atomic(start.milliseconds)
         let second = UInt32(clamping: Int64(startDate.timeIntervalSince1970))
-        owners = (0..<SessionID.shardCount).map { _ in
-            Owner(AudienceShard(configuration: configuration, now: start.milliseconds, startSecond: second))
+        owners = (0..<SessionID.shardCount).map { number in
+            Owner(
+                AudienceShard(
+                    number: UInt8(number),
+                    configuration: configuration,
+                    now: start.milliseconds,
+                    startSecond: second
+                )
+            )
         }
     }
 
@@ -69,8 +89,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     /// A new session id for a player of the participant `identity`, whose token it presented: the two count once.
     public func makeSession(room: String, identity: String) -> String {
-        let id = makeID(room: room, shard: UInt8(Self.shard(room: room, identity: identity)))
-        _ = attribute(id, room: room, identity: identity)
+        let key = ViewerKey(user: identity, room: room)
+        let id = makeID(room: room, shard: UInt8(key.shard))
+        _ = attribute(id, room: room, key: key)
         return id.text
     }
 
@@ -79,8 +100,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     /// - Returns: false when `sid` was not made for this participant; the player then needs a new one.
     public func attribute(sid: String, room: String, identity: String) -> Bool {
         guard accepts(sid: sid, room: room), let id = SessionID(sid) else { return false }
-        guard id.shard == Self.shard(room: room, identity: identity) else { return false }
-        return attribute(id, room: room, identity: identity)
+        let key = ViewerKey(user: identity, room: room)
+        guard id.shard == key.shard else { return false }
+        return attribute(id, room: room, key: key)
     }
 
     /// Whether `sid` was signed for `room` by a key in force; a refusal is counted.
@@ -89,7 +111,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
             refusedForms.add(1, ordering: .relaxed)
             return false
         }
-        if owners[id.shard].shard.withLock({ $0.place(of: id, room: room) != nil }) { return true }
+        if owners[id.shard].shard.withLock({ $0.standing(of: id, room: room) != nil }) { return true }
         guard verify(id, room: room) else {
             refusedCodes.add(1, ordering: .relaxed)
             return false
@@ -100,6 +122,17 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     /// Signs with `key` from now on; ids of the key before it stay valid until the next rotation.
     public func rotate(to key: SessionKey) {
         keys.withLock { $0 = $0.rotated(to: key) }
+    }
+
+    /// Looks up in `database` where viewers are of whom no trusted proxy says it.
+    public func useRegions(_ database: RegionDatabase) {
+        regions.withLock { $0 = database }
+    }
+
+    /// The region of a numeric address; empty where nobody knows.
+    func region(of address: String) -> String {
+        let database = regions.withLock { $0 }
+        return database?.region(of: address) ?? ""
     }
 
     // MARK: What happens
@@ -120,22 +153,23 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     /// The RECV_ONLY participant `identity` is in the room; it counts as `sdk` unless a player of its own does.
     public func participantWatching(room: String, identity: String) {
         let now = clock.now.milliseconds
-        withShard(Self.shard(room: room, identity: identity)) {
-            $0.participantWatching(room: room, identity: identity, at: now)
-        }
+        let key = ViewerKey(user: identity, room: room)
+        withShard(key.shard) { $0.participantWatching(room: room, key: key, at: now) }
     }
 
     /// The participant left, or is RECV_ONLY no longer.
     public func participantLeft(room: String, identity: String) {
         let now = clock.now.milliseconds
-        withShard(Self.shard(room: room, identity: identity)) {
-            $0.participantLeft(room: room, identity: identity, at: now)
-        }
+        let key = ViewerKey(user: identity, room: room)
+        withShard(key.shard) { $0.participantLeft(room: room, key: key, at: now) }
     }
 
     /// A room's broadcast begins: what `report` still said of an earlier one under the same name is forgotten.
-    public func roomBegan(_ room: String) {
-        book.withLock { $0.begin(room) }
+    ///
+    /// - Parameter sid: names this life of the room over restarts; what an earlier run counted of it goes on.
+    public func roomBegan(_ room: String, sid: String = "") {
+        let now = clock.now.milliseconds
+        book.withLock { $0.begin(room, sid: sid, at: now) }
     }
 
     /// The room's broadcast is over: every session is closed, the live count is 0, and the figures are final.
@@ -143,6 +177,12 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     /// `report` goes on to give them until somebody watches a room of this name again.
     public func roomEnded(_ room: String) {
         finish(room, at: clock.now)
+    }
+
+    /// The room's program is on the air, or is not; the averages are over the time in which it was.
+    public func setOnAir(_ room: String, _ isOn: Bool) {
+        let now = clock.now.milliseconds
+        book.withLock { $0.setOnAir(room, isOn, at: now) }
     }
 
     // MARK: Time
@@ -169,10 +209,18 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
             }
         }
         lastAdvance.store(now.milliseconds, ordering: .relaxed)
+        if hasRestored.load(ordering: .relaxed), now.seconds(since: startTime) > 2 * longestAbsence {
+            for room in book.withLock({ $0.abandoned }) { finish(room, at: now) }
+        }
         let limit = now.advanced(seconds: -configuration.retention).milliseconds
         for room in book.withLock({ $0.removeRooms(endedBefore: limit) }) {
             for index in owners.indices { withShard(index) { $0.forget(room: room) } }
         }
+    }
+
+    /// How long a viewer may be away and still be the same, or count; seconds.
+    var longestAbsence: Double {
+        max(configuration.grace, configuration.timeout(of: .hls), configuration.timeout(of: .llhls))
     }
 
     /// Milliseconds since time was last moved.
@@ -180,45 +228,47 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         max(0, Int(now.milliseconds - lastAdvance.load(ordering: .relaxed)))
     }
 
+    /// The date of a moment of the monotonic clock.
     func date(of moment: MonotonicTime) -> Date {
-        startDate.addingTimeInterval(moment.seconds(since: startTime))
+        date(ofMonotonic: moment.milliseconds)
     }
 
-    // MARK: Inside
+    func date(ofMonotonic milliseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(wall.date(of: milliseconds)) / 1000)
+    }
 
-    private func makeID(room: String, shard: UInt8) -> SessionID {
-        let second = UInt32(clamping: Int64(date(of: clock.now).timeIntervalSince1970))
+    // MARK: Parts
+
+    func makeID(room: String, shard: UInt8) -> SessionID {
         let keys = keys.withLock { $0 }
-        return keys.makeID(room: room, shard: shard, issuedAt: second, nonce: .random(in: 0...UInt64.max))
+        let second = UInt32(clamping: wall.date(of: clock.now.milliseconds) / 1000)
+        return keys.makeID(room: room, shard: shard, issuedAt: second, nonce: UInt64.random(in: 0...UInt64.max))
     }
 
-    private func verify(_ id: SessionID, room: String) -> Bool {
+    func verify(_ id: SessionID, room: String) -> Bool {
         let keys = keys.withLock { $0 }
         return keys.verify(id, room: room)
     }
 
-    private func attribute(_ id: SessionID, room: String, identity: String) -> Bool {
+    private func attribute(_ id: SessionID, room: String, key: ViewerKey) -> Bool {
         let now = clock.now.milliseconds
-        return withShard(id.shard) { $0.attribute(id, room: room, identity: identity, at: now) }
-    }
-
-    /// A participant's shard, the same in every process.
-    private static func shard(room: String, identity: String) -> Int {
-        Int(SessionID.stableHash(room, identity)) % SessionID.shardCount
+        return withShard(id.shard) { shard in
+            shard.attribute(id, room: room, key: key, at: now) { verify(id, room: room) }
+        }
     }
 
     /// One turn in a shard; what it did to the live counts goes to the book before the next turn of any shard can.
-    private func withShard<Result: Sendable>(_ index: Int, _ body: (inout AudienceShard) -> Result) -> Result {
+    func withShard<Result: Sendable>(_ index: Int, _ body: (inout AudienceShard) -> Result) -> Result {
         owners[index].shard.withLock { shard in
             let result = body(&shard)
-            publishChanges(of: &shard)
+            publishOutput(of: &shard)
             return result
         }
     }
 
-    func publishChanges(of shard: inout AudienceShard) {
-        guard !shard.changes.isEmpty else { return }
-        book.withLock { $0.apply(shard.changes) }
-        shard.changes.removeAll(keepingCapacity: true)
+    func publishOutput(of shard: inout AudienceShard) {
+        guard !shard.output.isEmpty else { return }
+        book.withLock { $0.apply(shard.output) }
+        shard.output.clear()
     }
 }

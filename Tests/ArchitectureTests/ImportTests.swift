@@ -5,7 +5,7 @@ import Testing
 ///
 /// A module that is not in the row of a target is a mistake, whether or not the compiler would let it pass.
 private let table: [String: String] = [
-    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "",
+    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "",
     "Media": "NIOCore Synchronization Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
@@ -14,9 +14,12 @@ private let table: [String: String] = [
     "Mixer": "Media Stage Codecs NIOCore Foundation Synchronization Dispatch Glibc Darwin",
     "Egress": "Media Stage CRTMP NIOCore Foundation Synchronization Glibc",
     "Ingest": "Media Stage RTMP Logging Metrics NIOCore Synchronization",
-    "FanOut": "Media Stage RTMP HLS Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)",
+    "FanOut": """
+    Media Stage RTMP HLS CZlib Logging Metrics HTTPTypes NIOHTTPTypes NIOCore NIOPosix \(foundation)
+    """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
+    "ViewershipStore": "Stage Viewership GRDB Logging Dispatch \(foundation)",
     "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
     "GatewayModel": "FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
@@ -24,15 +27,17 @@ private let table: [String: String] = [
     Media Stage Assets Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
     \(foundation)
     """,
+    "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership Recording RoomStore Assets GatewayModel ControlAPI \
-    Logging Metrics \
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets \
+    GatewayModel ControlAPI \
+    Pages Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
     "footlight": "Gateway FootlightClient GatewayModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
-    Media Stage RTMP Codecs Mixer Egress FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
+    Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
     """,
     "FootlightClient": "Media Stage RTMP GatewayModel Foundation FoundationNetworking Observation Synchronization",
     "FootlightTesting": "Media Stage FootlightClient NIOCore FoundationNetworking Observation \(foundation)",
@@ -41,7 +46,7 @@ private let table: [String: String] = [
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
 /// Only the target that owns a C library sees it; none hands it on.
-private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango"]
+private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib"]
 
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -35,6 +35,9 @@ struct LivestreamRoutesTests {
                 #expect(!answer.text.contains("topsecret"))
                 #expect(answer.text.contains("****ret1"))
             }
+            #expect(try await server.ask("POST", "\(Self.path)/outputs/yt/retry").status == 202)
+            #expect(server.livestreams.retried == ["yt"])
+            #expect(try await server.ask("POST", "\(Self.path)/outputs/none/retry").refusal == "409/4014")
             for name in ["yt", "output-1", "output-2"] {
                 #expect(try await server.ask("DELETE", "\(Self.path)/outputs/\(name)").status == 200)
             }

@@ -254,9 +254,12 @@ struct GoldenJSONTests {
                 recovering: false,
                 by: BreakdownResource(byProtocol: ["sdk": 16, "hls": 30, "llhls": 8, "rtmp": 2, "flv": 1])
             ),
-            #"{"as_of":"1970-01-01T00:00:00.000Z","by":{"protocol":{"flv":1,"hls":30,"llhls":8,"rtmp":2,"sdk":16}},"#
-                + #""concurrent_viewers":57,"devices":55,"joins":212,"peak_at":null,"peak_concurrent_viewers":80,"#
-                + #""recovering":false,"room":"show","stale_ms":12,"watch_time_seconds":91234.5}"#
+            #"{"as_of":"1970-01-01T00:00:00.000Z","average_startup_seconds":null,"by":{"client":{},"#
+                + #""protocol":{"flv":1,"hls":30,"llhls":8,"rtmp":2,"sdk":16},"region":{},"rendition":{}},"#
+                + #""concurrent_viewers":57,"devices":55,"excluded":{},"joins":212,"leaves":0,"peak_at":null,"#
+                + #""peak_concurrent_viewers":80,"recovering":false,"resumable":0,"room":"show","stale_ms":12,"#
+                + #""stalled_seconds":0,"switches":0,"unfiltered_viewers":0,"#
+                + #""uniques":{"approximate":false,"devices":0,"estimated":0,"users":0},"watch_time_seconds":91234.5}"#
         )
     }
 

@@ -10,18 +10,26 @@ import Stage
 final class Stand {
     static let keys = SessionKeys(current: SessionKey(version: 1, secret: Array(1...32)))
 
-    let clock = HandClock()
+    let clock: HandClock
     let ledger: ViewershipLedger
     let start: MonotonicTime
     let room = "show"
 
-    init(configuration: ViewershipConfiguration = .init(), keys: SessionKeys = Stand.keys) {
-        start = clock.now
+    /// - Parameter clock: of an earlier stand, for one that begins where that one ended.
+    init(
+        configuration: ViewershipConfiguration = .init(),
+        keys: SessionKeys = Stand.keys,
+        clock: HandClock = HandClock(),
+        start: MonotonicTime? = nil
+    ) {
+        self.clock = clock
+        self.start = start ?? clock.now
+        let passed = clock.now.seconds(since: self.start)
         ledger = ViewershipLedger(
             keys: keys,
             clock: clock,
             configuration: configuration,
-            startDate: Date(timeIntervalSince1970: 1_800_000_000)
+            startDate: Date(timeIntervalSince1970: 1_800_000_000 + passed)
         )
     }
 
@@ -41,11 +49,15 @@ final class Stand {
         _ kind: AudienceEvent.Kind,
         at seconds: Double,
         by playback: PlaybackProtocol,
+        rendition: String? = nil,
         room: String? = nil
     ) {
         let at = moment(seconds)
         if at > clock.now { clock.move(to: at) }
-        ledger.record(AudienceEvent(sid: sid, room: room ?? self.room, playback: playback, kind: kind, at: at))
+        let room = room ?? self.room
+        ledger.record(
+            AudienceEvent(sid: sid, room: room, playback: playback, rendition: rendition, kind: kind, at: at)
+        )
     }
 
     /// A connection that opens at `seconds` and is proven to watch five seconds later.
@@ -78,10 +90,16 @@ extension RoomViewership {
     var brokenIdentities: [String] {
         var broken: [String] = []
         if byProtocol.values.reduce(0, +) != concurrent { broken.append("sum of protocols == concurrent") }
+        if byRendition.values.reduce(0, +) != concurrent { broken.append("sum of renditions == concurrent") }
+        if byRegion.values.reduce(0, +) != concurrent { broken.append("sum of regions == concurrent") }
+        if byClient.values.reduce(0, +) != concurrent { broken.append("sum of clients == concurrent") }
+        if unfiltered < concurrent { broken.append("concurrent <= unfiltered") }
         if joinsByProtocol.values.reduce(0, +) != joins { broken.append("sum of joins by protocol == joins") }
         if joins - leaves != concurrent + resumable { broken.append("joins - leaves == concurrent + resumable") }
         if concurrent > peak { broken.append("concurrent <= peak") }
-        if devices > concurrent || anonymous > devices { broken.append("anonymous <= devices <= concurrent") }
+        // Several anonymous players may be one device, so that neither of these two bounds the other.
+        if devices > concurrent { broken.append("devices <= concurrent") }
+        if anonymous > concurrent { broken.append("anonymous <= concurrent") }
         let figures = [concurrent, devices, anonymous, joins, leaves, resumable, peak] + byProtocol.values
         if figures.contains(where: { $0 < 0 }) || watchTimeSeconds < 0 { broken.append("nothing is negative") }
         return broken

@@ -42,6 +42,37 @@ struct ViewershipMetricsTests {
         #expect(byRoom == ["b": 4, "d": 3, "_other": 3])
     }
 
+    @Test("regions beyond the most watched are added up; a room has a bounded number of series and no viewer is lost")
+    func regions() {
+        let stand = Stand()
+        for number in 0..<200 {
+            var request = PlayerRequest()
+            let letters = "ABCDEFGHIJKLMNOPQRSTUVWXY".map(String.init)
+            request.region = letters[number % 25] + letters[number / 25]
+            guard case .viewer(let sid) = stand.ledger.admit(request, to: stand.room) else { continue }
+            for second in [0.0, 2, 4] { stand.record(sid, .playlistServed, at: second, by: .hls) }
+        }
+        let samples = stand.ledger.metrics().first { $0.name == "footlight_viewers" }?.samples ?? []
+        #expect(samples.count <= 64 + 2 * 5)
+        #expect(samples.map(\.value).reduce(0, +) == 200)
+        #expect(stand.report.byRegion.count == 200)
+    }
+
+    @Test("time to the first media is a histogram whose buckets add up")
+    func startup() {
+        let stand = Stand()
+        for (delay, end) in [(0.05, 6.0), (0.7, 7.0), (60, 70)] {
+            let sid = stand.ledger.makeSession(room: stand.room)
+            stand.record(sid, .opened, at: 0, by: .rtmp)
+            stand.record(sid, .watched(since: stand.moment(delay)), at: end, by: .rtmp)
+        }
+        let family = stand.ledger.metrics().first { $0.name == "footlight_viewer_startup_seconds" }
+        #expect(family?.kind == .histogram)
+        #expect(family?.samples.map(\.value) == [1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 60.75, 3])
+        #expect(family?.samples.map(\.suffix).suffix(3) == ["_bucket", "_sum", "_count"])
+        #expect(stand.report.startups == 3)
+    }
+
     @Test("watch time that was given out never falls, even when an end is told late")
     func monotonic() {
         let stand = Stand()

@@ -78,6 +78,23 @@ extension OpenAPIDocument {
                         $ref: '#/components/schemas/LivestreamResource'
                 default:
                   $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/livestream/outputs/{output}/retry:
+            post:
+              operationId: retryOutput
+              summary: Has an output that is not connected try again now; one that is connected stays as it is.
+              description: For operators, and tokens with can_admin streaming.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/Output'
+              responses:
+                '202':
+                  description: The outputs.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/LivestreamResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
           /v1/rooms/{room}/hls/start:
             post:
               operationId: startHLS

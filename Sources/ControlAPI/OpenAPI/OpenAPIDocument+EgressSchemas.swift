@@ -6,11 +6,26 @@ extension OpenAPIDocument {
               type: object
               required:
                 - protocol
+                - rendition
+                - region
+                - client
               properties:
                 protocol:
                   type: object
                   additionalProperties: { type: integer }
                   description: 'By sdk, rtmp, flv, hls and llhls; all keys are there.'
+                rendition:
+                  type: object
+                  additionalProperties: { type: integer }
+                  description: 'By the name of the rendition; the empty one is the program as it is.'
+                region:
+                  type: object
+                  additionalProperties: { type: integer }
+                  description: 'By country, or country and region, in ISO codes; empty where nobody knows.'
+                client:
+                  type: object
+                  additionalProperties: { type: integer }
+                  description: 'By web, ios, android, tv, tool and unknown.'
             EgressResource:
               description: 'How the program leaves: the answer of GET /v1/rooms/{room}/egress.'
               type: object
@@ -235,6 +250,14 @@ extension OpenAPIDocument {
                 - stale_ms
                 - recovering
                 - by
+                - leaves
+                - resumable
+                - unfiltered_viewers
+                - excluded
+                - switches
+                - stalled_seconds
+                - average_startup_seconds
+                - uniques
               properties:
                 room:
                   type: string
@@ -270,6 +293,32 @@ extension OpenAPIDocument {
                   description: 'After a restart, while players are still coming back.'
                 by:
                   $ref: '#/components/schemas/BreakdownResource'
+                leaves:
+                  type: integer
+                  description: 'Playbacks that ended for good.'
+                resumable:
+                  type: integer
+                  description: 'Playbacks that ended and may still come back.'
+                unfiltered_viewers:
+                  type: integer
+                  description: >-
+                    Playbacks at this moment, those that do not count or are not yet proven to watch included.
+                excluded:
+                  type: object
+                  additionalProperties: { type: integer }
+                  description: 'Sessions and requests that never counted, by the reason.'
+                switches:
+                  type: integer
+                  description: 'Changes of rendition.'
+                stalled_seconds:
+                  type: number
+                  description: 'Time that players say they waited for media in the midst of it.'
+                average_startup_seconds:
+                  type: [number, "null"]
+                  description: >-
+                    Time from a request to its first media on average; null where it is not known of anybody.
+                uniques:
+                  $ref: '#/components/schemas/UniquesResource'
             ViewershipTotalsResource:
               description: 'The answer of GET /v1/viewership: all live rooms and their sum, of one moment.'
               type: object

@@ -111,6 +111,47 @@ extension OpenAPIDocument {
               description: 'The next_page_token of the page before.'
               schema:
                 type: string
+            Format:
+              name: format
+              in: query
+              description: 'Instead of Accept.'
+              schema:
+                type: string
+                enum: [json, csv, jsonl]
+            From:
+              name: from
+              in: query
+              description: 'RFC 3339 or seconds since 1970; three hours before the end when left out.'
+              schema:
+                type: string
+            To:
+              name: to
+              in: query
+              description: 'As from; now when left out.'
+              schema:
+                type: string
+            Step:
+              name: step
+              in: query
+              description: 'Seconds, whole minutes.'
+              schema:
+                type: integer
+                minimum: 60
+                maximum: 86400
+                default: 60
+            GroupBy:
+              name: group_by
+              in: query
+              description: 'By what the viewers are told apart; all together when left out.'
+              schema:
+                type: string
+                enum: [protocol, rendition, region, client]
+            BroadcastAt:
+              name: at
+              in: query
+              description: 'A moment of the broadcast that is meant, as from; the latest one when left out.'
+              schema:
+                type: string
             LeaveReason:
               name: reason
               in: query

@@ -6,11 +6,11 @@ enum OpenAPIDocument {
     static let text = (paths + [parameters] + schemas).joined(separator: "\n") + "\n"
 
     private static let paths = [
-        head, roomsPaths, participantsPaths, soundPaths, egressPaths, recordingsPaths, eventsPaths,
+        head, roomsPaths, participantsPaths, soundPaths, egressPaths, viewershipPaths, recordingsPaths, eventsPaths,
     ]
 
     private static let schemas = [
         roomsSchemas, layoutSchemas, decorationSchemas, participantsSchemas, soundSchemas, egressSchemas,
-        recordingsSchemas, eventsSchemas,
+        viewershipSchemas, recordingsSchemas, eventsSchemas,
     ]
 }

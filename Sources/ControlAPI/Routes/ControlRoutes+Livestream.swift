@@ -40,6 +40,12 @@ extension ControlRoutes {
             return try livestream(of: room, status: .ok)
         }
 
+        api.command(.post, "rooms/:room/livestream/outputs/:output/retry") { call in
+            let room = try streamingRoom(call)
+            try livestreams.retry(output: call.path("output"), room: room.name)
+            return try livestream(of: room, status: .accepted)
+        }
+
         api.read("rooms/:room/egress") { call in
             let room = try readableRoom(call)
             return try Reply.json(egress(of: room, addresses: addresses(for: call.request)))

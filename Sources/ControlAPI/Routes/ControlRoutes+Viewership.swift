@@ -1,24 +1,194 @@
+import Foundation
 import GatewayModel
+import HTTPTypes
 import Hummingbird
 import Stage
 import Viewership
 
 extension ControlRoutes {
     func addViewership(to api: APIRoutes) {
-        api.read("rooms/:room/viewership") { call in
-            let room = try room(call)
-            try call.claims.requireFigures(of: room)
-            return try Reply.json(ViewershipResource(viewership.report(room: room.name)))
+        for ending in ["", ".csv", ".jsonl"] {
+            api.read("rooms/:room/viewership\(ending)") { call in
+                let room = try room(call)
+                try call.claims.requireFigures(of: room)
+                let figures = ViewershipResource(viewership.report(room: room.name))
+                return try ReportFormat(call.request).answer(figures, rows: [figures], name: "\(room.name)-viewership")
+            }
+            api.read("rooms/:room/viewership/timeseries\(ending)") { call in try await timeseries(call) }
+            api.read("rooms/:room/viewership/summary\(ending)") { call in try await summary(call) }
+            api.read("rooms/:room/viewership/sessions\(ending)") { call in try await sessions(call) }
+            api.read("viewership\(ending)") { call in
+                try call.claims.requireOversight()
+                let totals = ViewershipTotalsResource(allTotals())
+                return try ReportFormat(call.request).answer(totals, rows: totals.rooms, name: "viewership")
+            }
         }
 
-        api.read("viewership") { call in
+        api.read("viewership/events") { call in
             try call.claims.requireOversight()
-            var totals = viewership.totals()
-            let watched = Set(totals.rooms.map(\.room))
-            for room in directory.rooms(.inProgress) where !watched.contains(room.name) {
-                totals.rooms.append(viewership.report(room: room.name))
-            }
-            return try Reply.json(ViewershipTotalsResource(totals))
+            return try totalsStream.response(to: call.request) { ViewershipTotalsResource(allTotals()) }
         }
     }
+
+    /// All rooms in progress, those that nobody has watched yet included.
+    private func allTotals() -> ViewershipTotals {
+        var totals = viewership.totals()
+        let watched = Set(totals.rooms.map(\.room))
+        for room in directory.rooms(.inProgress) where !watched.contains(room.name) {
+            totals.rooms.append(viewership.report(room: room.name))
+        }
+        return totals
+    }
+
+    // MARK: Reports of the settled history
+
+    /// Steps of a series beyond which a request asks for too much.
+    private static var pointLimit: Int64 { 10_000 }
+    /// Rows of the history that a request may read.
+    private static var rowLimit: Int { 200_000 }
+
+    private func timeseries(_ call: Call) async throws -> Response {
+        let (name, history) = try await reported(call)
+        let step = try number(call, "step", usual: 60, in: 60...86_400)
+        guard step % 60 == 0 else { throw StageError.invalidParameter("step", "must be whole minutes, in seconds") }
+        let now = Date().timeIntervalSince1970
+        let to = try time(call, "to") ?? now + 60
+        let from = try time(call, "from") ?? to - 3 * 3600
+        guard from < to else { throw StageError.invalidParameter("from", "must be before to") }
+        let minutes = Int64(step / 60)
+        let first = Int64(from / 60) / minutes * minutes
+        let last = Int64((to / 60).rounded(.up))
+        guard (last - first) / minutes <= Self.pointLimit else {
+            throw StageError.invalidParameter("step", "makes more than \(Self.pointLimit) steps of this time")
+        }
+        var grouping: ViewershipTimeline.Grouping?
+        if let text = call.query("group_by") {
+            guard let known = ViewershipTimeline.Grouping(rawValue: text) else {
+                throw StageError.invalidParameter("group_by", "must be protocol, rendition, region or client")
+            }
+            grouping = known
+        }
+        let rows = try await read { try await history.minutes(room: name, from: first, to: last, limit: Self.rowLimit) }
+        let points = ViewershipTimeline(rows, from: first, step: minutes, grouping: grouping).points
+            .map { SeriesPointResource($0, step: step) }
+        let series = ViewershipSeries(room: name, step: step, groupBy: grouping?.rawValue, points: points)
+        return try ReportFormat(call.request).answer(series, rows: points, name: "\(name)-timeseries")
+    }
+
+    private func summary(_ call: Call) async throws -> Response {
+        let (name, history) = try await reported(call)
+        let broadcast = try await broadcast(call, of: name, history)
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let figures = try await read {
+            BroadcastFigures(
+                broadcast: broadcast,
+                sums: try await history.sums(epoch: broadcast.epoch),
+                minutes: try await history.minutes(
+                    room: name,
+                    from: broadcast.began / 60_000,
+                    to: (broadcast.ended ?? now) / 60_000 + 1,
+                    limit: Self.rowLimit
+                ),
+                now: now
+            )
+        }
+        let summary = ViewershipSummary(
+            figures,
+            peak: try await read { try await history.settledPeak(epoch: broadcast.epoch) }
+        )
+        return try ReportFormat(call.request).answer(summary, rows: [summary], name: "\(name)-summary")
+    }
+
+    private func sessions(_ call: Call) async throws -> Response {
+        let (name, history) = try await reported(call)
+        let broadcast = try await broadcast(call, of: name, history)
+        let format = try ReportFormat(call.request)
+        let size = try number(call, "page_size", usual: format == .json ? 50 : 10_000, in: 1...50_000)
+        var after: (start: Int64, code: UInt64)?
+        if let text = call.query("page_token"), !text.isEmpty {
+            let parts = text.split(separator: "-")
+            guard parts.count == 2, let start = Int64(parts[0], radix: 16), let code = UInt64(parts[1], radix: 16)
+            else {
+                throw StageError.invalidParameter("page_token", "must be the next_page_token of an earlier answer")
+            }
+            after = (start, code)
+        }
+        let rows = try await read { [after] in
+            try await history.sessions(epoch: broadcast.epoch, after: after, limit: size)
+        }
+        let next =
+            rows.count < size
+            ? nil : rows.last.map { "\(String($0.start, radix: 16))-\(String($0.code, radix: 16))" }
+        let list = ViewerSessionList(
+            sessions: rows.map { ViewerSessionResource($0) },
+            meta: PageResource(pageSize: size, nextPageToken: next)
+        )
+        var response = try format.answer(list, rows: list.sessions, name: "\(name)-sessions")
+        if format != .json, let next { response.headers[.nextPageToken] = next }
+        return response
+    }
+
+    /// The room that a report is about, which the stage may have forgotten, and where the history of it is.
+    private func reported(_ call: Call) async throws -> (room: String, history: any AudienceHistory) {
+        guard let history else { throw StageError.serverBusy(retryAfter: 5) }
+        let name: String
+        do throws(StageError) {
+            let found = try room(call)
+            try call.claims.requireFigures(of: found)
+            name = found.name
+        } catch {
+            guard error == .roomNotFound, (try? call.claims.requireOversight()) != nil else { throw error }
+            let known = try await read { try await history.broadcasts(room: call.path("room"), limit: 1) }
+            guard !known.isEmpty else { throw error }
+            name = call.path("room")
+        }
+        return (name, history)
+    }
+
+    /// The broadcast that a report is about: the latest, or the one that was on at `at`.
+    private func broadcast(
+        _ call: Call,
+        of room: String,
+        _ history: any AudienceHistory
+    ) async throws -> BroadcastRow {
+        let wanted = try time(call, "at").map { Int64($0 * 1000) }
+        let all = try await read { try await history.broadcasts(room: room, limit: wanted == nil ? 1 : 1000) }
+        let found = wanted.map { wanted in all.first { $0.began <= wanted } } ?? all.first
+        guard let found else { throw StageError.roomNotFound }
+        return found
+    }
+
+    private func read<Outcome>(_ body: () async throws -> Outcome) async throws -> Outcome {
+        do {
+            return try await body()
+        } catch {
+            throw StageError.serverBusy(retryAfter: 5)
+        }
+    }
+
+    private func time(_ call: Call, _ name: String) throws(StageError) -> Double? {
+        guard let text = call.query(name) else { return nil }
+        guard let seconds = Timestamp(text)?.seconds ?? Double(text), (0...1e11).contains(seconds) else {
+            throw .invalidParameter(name, "must be a time in RFC 3339, or seconds since 1970")
+        }
+        return seconds
+    }
+
+    private func number(
+        _ call: Call,
+        _ name: String,
+        usual: Int,
+        in range: ClosedRange<Int>
+    ) throws(StageError) -> Int {
+        guard let text = call.query(name) else { return usual }
+        guard let number = Int(text), range.contains(number) else {
+            throw .invalidParameter(name, "must be between \(range.lowerBound) and \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+extension HTTPField.Name {
+    /// Where a table goes on.
+    fileprivate static let nextPageToken = Self("X-Next-Page-Token") ?? .cacheControl
 }

@@ -16,15 +16,40 @@ extension ViewershipResource {
             asOf: Timestamp(report.asOf.timeIntervalSince1970),
             staleMs: report.staleMs,
             recovering: report.recovering,
-            by: BreakdownResource(report.byProtocol)
+            by: BreakdownResource(report)
         )
+        leaves = report.leaves
+        resumable = report.resumable
+        unfilteredViewers = report.unfiltered
+        excluded = Dictionary(uniqueKeysWithValues: report.excluded.map { ($0.key.rawValue, $0.value) })
+        switches = report.switches
+        stalledSeconds = report.stalledSeconds
+        averageStartupSeconds = report.startups > 0 ? report.startupSeconds / Double(report.startups) : nil
+        uniques = UniquesResource(report.uniques)
     }
 }
 
 extension BreakdownResource {
-    init(_ counts: [PlaybackProtocol: Int]) {
-        let pairs = PlaybackProtocol.allCases.map { ($0.rawValue, counts[$0] ?? 0) }
-        self.init(byProtocol: Dictionary(uniqueKeysWithValues: pairs))
+    init(_ report: RoomViewership) {
+        let ways = PlaybackProtocol.allCases.map { ($0.rawValue, report.byProtocol[$0] ?? 0) }
+        let players = ClientClass.allCases.map { ($0.rawValue, report.byClient[$0] ?? 0) }
+        self.init(
+            byProtocol: Dictionary(uniqueKeysWithValues: ways),
+            byRendition: report.byRendition,
+            byRegion: report.byRegion,
+            byClient: Dictionary(uniqueKeysWithValues: players)
+        )
+    }
+}
+
+extension UniquesResource {
+    init(_ viewers: UniqueViewers) {
+        self.init(
+            users: viewers.users,
+            devices: viewers.devices,
+            estimated: viewers.estimated,
+            approximate: viewers.isApproximate
+        )
     }
 }
 

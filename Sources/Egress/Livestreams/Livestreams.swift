@@ -155,6 +155,19 @@ public final class Livestreams: Sendable, LivestreamControlling {
         if let refusal { throw refusal }
     }
 
+    /// Has an output that is not connected try again now.
+    public func retry(output name: String, room: String) throws(StageError) {
+        let refusal: StageError? = register.withLock { register in
+            if let refusal = Self.refusal(register.rooms[room]) { return refusal }
+            guard let output = register.rooms[room]?.outputs.first(where: { $0.name == name }) else {
+                return .livestreamNotRunning
+            }
+            output.push.retry()
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
     /// Tells whether every host of a room has mic and camera off, or there is no host; to be told on every change.
     ///
     /// A livestream that stays so for its idle time-out stops. Rooms that never are told of are never idle.

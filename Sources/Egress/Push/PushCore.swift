@@ -24,6 +24,7 @@ final class PushCore: Sendable {
     /// The connection under way, for `stop` to end.
     private let guardian = Mutex<SocketGuard?>(nil)
     private let stopping = Atomic<Bool>(false)
+    private let isHurried = Atomic<Bool>(false)
     /// From this moment (monotonic nanoseconds) on, whoever brings a packet that should go out wakes the thread.
     private let wakesFrom = Atomic<Int64>(never)
     private let sent = Atomic<UInt64>(0)
@@ -101,12 +102,23 @@ final class PushCore: Sendable {
         wake.wake()
     }
 
+    /// Ends the wait for the next try, if there is one under way.
+    func hurry() {
+        isHurried.store(true, ordering: .sequentiallyConsistent)
+        wake.wake()
+    }
+
     // MARK: - For the push's thread
 
     func advance(_ event: (inout PushStateMachine) -> PushStateMachine.Action) -> PushStateMachine.Action {
         let action = machine.withLock { event(&$0) }
         announce()
         return action
+    }
+
+    /// Whether somebody wants the next try now; said once.
+    func takesHurry() -> Bool {
+        isHurried.exchange(false, ordering: .sequentiallyConsistent)
     }
 
     func accepted(now: MonotonicTime) {

@@ -39,7 +39,9 @@ struct PushRun {
     }
 
     private func wait(until moment: MonotonicTime) {
-        while !core.isStopping {
+        // What was wanted during the try that failed was that try.
+        _ = core.takesHurry()
+        while !core.isStopping, !core.takesHurry() {
             let remaining = moment.seconds(since: .now())
             guard remaining > 0 else { return }
             let milliseconds = Int32(clamping: Int(remaining * 1000) + 1)

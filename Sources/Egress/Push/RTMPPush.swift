@@ -64,6 +64,11 @@ public final class RTMPPush: Sendable, PacketSink {
         core.receive(packet)
     }
 
+    /// Makes the next try now rather than when it is due; does nothing while the target has the stream.
+    public func retry() {
+        core.hurry()
+    }
+
     /// Ends the push for good; returns at once.
     ///
     /// A connected target is told, within half a second, in the background.

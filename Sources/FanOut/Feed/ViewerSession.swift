@@ -6,9 +6,19 @@ struct ViewerSession: Sendable {
     let sid: String
     let room: String
     let playback: PlaybackProtocol
+    /// The rendition that it plays; nil for the program as it is.
+    var rendition: String?
     let audience: any AudienceObserving
 
     func record(_ kind: AudienceEvent.Kind, at time: MonotonicTime) {
-        audience.record(AudienceEvent(sid: sid, room: room, playback: playback, kind: kind, at: time))
+        let event = AudienceEvent(
+            sid: sid,
+            room: room,
+            playback: playback,
+            rendition: rendition,
+            kind: kind,
+            at: time
+        )
+        audience.record(event)
     }
 }

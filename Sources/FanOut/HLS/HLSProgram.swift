@@ -7,23 +7,29 @@ import Synchronization
 /// One room's program as HLS: cuts the feed into segments and answers every player from the same buffers.
 ///
 /// Packets come on the feed's home loop, requests on any loop; a lock guards the little they share, and a playlist is
-/// written down once per change, not once per request.
+/// written down once per change, not once per request. A request for what is not there yet waits in the line of its own
+/// loop, and is answered when the part comes.
 public final class HLSProgram: PacketSink {
     /// The unguessable part of this run's segment addresses, which keeps caches from mixing two runs.
     let run: String
 
+    private typealias Line = (loop: any EventLoop, box: NIOLoopBoundBox<HLSWaitingLine>)
+
     private struct State: ~Copyable {
         var segmenter: Segmenter
         var playlist: MediaPlaylist
-        var rendered: ByteBuffer?
+        var printed = HLSPrint()
         /// The first segment has its number.
         var hasBegun = false
         /// What came before that.
         var configurations: [MediaPacket] = []
+        /// One for each loop on which a request ever waited.
+        var lines: [Line] = []
     }
 
     private let configuration: HLSConfiguration
     private let clock: RenditionClock?
+    private let playlistName: String
     private let state: Mutex<State>
 
     /// Makes one by itself.
@@ -31,24 +37,27 @@ public final class HLSProgram: PacketSink {
         self.init(configuration: configuration, clock: nil)
     }
 
-    /// - Parameter clock: What it has in common with other renditions; nil for a program without any.
-    init(configuration: HLSConfiguration, clock: RenditionClock?) {
+    /// - Parameters:
+    ///   - clock: What it has in common with other renditions; nil for a program without any.
+    ///   - playlistName: The file name of its media playlist.
+    init(configuration: HLSConfiguration, clock: RenditionClock?, playlistName: String = "media.m3u8") {
         run = String(UInt64.random(in: .min ... .max), radix: 36)
         self.configuration = configuration
         self.clock = clock
+        self.playlistName = playlistName
         state = Mutex(State(segmenter: Segmenter(configuration), playlist: MediaPlaylist(configuration)))
     }
+
+    // MARK: In
 
     /// Takes the next packet of the program.
     public func receive(_ packet: MediaPacket) {
         let now = Date().timeIntervalSince1970
-        state.withLock { state in
+        let lines = state.withLock { state -> [Line] in
             if let clock, !state.hasBegun { count(packet, from: clock, &state) }
-            let outputs = state.segmenter.append(packet)
-            guard !outputs.isEmpty else { return }
-            for output in outputs { state.playlist.append(output, wallClock: wallClock(of: output, now: now)) }
-            state.rendered = nil
+            return take(state.segmenter.append(packet), now: now, &state)
         }
+        release(lines)
     }
 
     /// Numbers segments as the other renditions do, from the first packet on that a segment can begin with.
@@ -57,14 +66,37 @@ public final class HLSProgram: PacketSink {
         let hasVideo = state.configurations.contains(where: \.isVideo)
         guard packet.isKeyPicture || (!hasVideo && packet.content == .sound(.aac)) else { return }
         state.hasBegun = true
-        state.segmenter = Segmenter(configuration, firstSequence: clock.firstSequence(at: packet.timestamp))
+        let first = clock.firstSequence(at: packet.timestamp)
+        state.segmenter = Segmenter(configuration, firstSequence: first)
+        let discontinuities = clock.discontinuities(until: first)
+        state.playlist = MediaPlaylist(configuration, discontinuitySequence: discontinuities)
         for configuration in state.configurations { _ = state.segmenter.append(configuration) }
         state.configurations = []
+    }
+
+    /// Takes what the segmenter made; gives the lines in which somebody may have waited for it.
+    private func take(_ outputs: [SegmenterOutput], now: Double, _ state: inout State) -> [Line] {
+        guard !outputs.isEmpty else { return [] }
+        for output in outputs { state.playlist.append(output, wallClock: wallClock(of: output, now: now)) }
+        if let clock, let last = state.playlist.lastPart {
+            for case .part(let part) in outputs where part.isDiscontinuity && part.index == 0 {
+                clock.discontinuity(before: part.sequence)
+            }
+            clock.advanced(playlistName, to: last)
+        }
+        state.printed.forget()
+        return state.lines
     }
 
     private func wallClock(of output: SegmenterOutput, now: Double) -> Double {
         guard let clock, case .part(let part) = output else { return now }
         return clock.date(of: part.start + part.duration, now: now)
+    }
+
+    private func release(_ lines: [Line]) {
+        for line in lines {
+            line.loop.execute { line.box.value.release() }
+        }
     }
 
     /// The next key picture begins a new continuity.
@@ -75,23 +107,49 @@ public final class HLSProgram: PacketSink {
     /// The program is over: players see the end of the list.
     public func end() {
         let now = Date().timeIntervalSince1970
-        state.withLock { state in
-            for output in state.segmenter.finish() {
-                state.playlist.append(output, wallClock: wallClock(of: output, now: now))
-            }
+        let lines = state.withLock { state -> [Line] in
+            _ = take(state.segmenter.finish(), now: now, &state)
             state.playlist.end()
-            state.rendered = nil
+            state.printed.forget()
+            return state.lines
         }
+        release(lines)
+    }
+
+    // MARK: Playlists
+
+    /// What there is to be said to a request for the media playlist.
+    enum PlaylistAnswer {
+        case playlist(ByteBuffer, isCompressed: Bool)
+        /// There is no whole segment yet.
+        case notYet
+        /// It is to be asked again when more media has come.
+        case later
+        /// The request is for something too far ahead.
+        case tooFar
     }
 
     /// The media playlist as it stands; nil before the first whole segment.
     func mediaPlaylist() -> ByteBuffer? {
+        guard case .playlist(let playlist, _) = mediaPlaylist(.none) else { return nil }
+        return playlist
+    }
+
+    /// The media playlist, if it is what the directives ask for.
+    func mediaPlaylist(_ directives: DeliveryDirectives, isCompressed: Bool = false) -> PlaylistAnswer {
         state.withLock { state in
-            guard state.playlist.isPlayable else { return nil }
-            if let rendered = state.rendered { return rendered }
-            let rendered = state.playlist.render(prefix: run + "/")
-            state.rendered = rendered
-            return rendered
+            guard state.playlist.isPlayable else { return .notYet }
+            switch state.playlist.readiness(for: directives) {
+            case .later: return .later
+            case .tooFar: return .tooFar
+            case .ready: break
+            }
+            let form = HLSPrint.Form(isDelta: directives.isDelta, isCompressed: isCompressed)
+            let reports = clock?.reports(beside: playlistName) ?? []
+            let printed = state.printed.text(form) { [playlist = state.playlist] isDelta in
+                playlist.render(prefix: run + "/", isLowLatency: true, isDelta: isDelta, reports: reports)
+            }
+            return .playlist(printed.text, isCompressed: printed.form.isCompressed)
         }
     }
 
@@ -116,11 +174,57 @@ public final class HLSProgram: PacketSink {
     /// Segments that are listed.
     var segmentCount: Int { state.withLock { $0.playlist.segments.count } }
 
-    /// An initialization or media segment that still exists.
-    func file(named name: String) -> [ByteBuffer]? {
+    // MARK: Files
+
+    /// What there is to be said to a request for a file.
+    enum FileAnswer {
+        case file([ByteBuffer])
+        /// It is the part that the playlist announces, and is being made.
+        case announced(PartPosition)
+    }
+
+    /// An initialization, a media segment or a part; nil for what does not exist, or not any more.
+    func file(named name: String) -> FileAnswer? {
         state.withLock { state in
-            if let initialization = state.playlist.initialization(named: name) { return [initialization] }
-            return state.playlist.segment(named: name)
+            if let initialization = state.playlist.initialization(named: name) { return .file([initialization]) }
+            if let segment = state.playlist.segment(named: name) { return .file(segment) }
+            guard let position = MediaPlaylist.position(ofPart: name) else { return nil }
+            if let part = state.playlist.part(named: name) { return .file([part]) }
+            let isAnnounced = position == state.playlist.nextPart && !state.playlist.isEnded
+            return isAnnounced ? .announced(position) : nil
         }
     }
+
+    // MARK: Waiting
+
+    /// The line of a loop for a request that is to wait for `target`; nil when that has come meanwhile.
+    ///
+    /// The request is to be added to it at once: what comes after this call is told to the line in a later turn.
+    func line(for target: HLSWaitTarget, on loop: any EventLoop) -> HLSWaitingLine? {
+        state.withLock { state -> NIOLoopBoundBox<HLSWaitingLine>? in
+            guard !Self.isReady(target, state.playlist) else { return nil }
+            if let line = state.lines.first(where: { $0.loop === loop }) { return line.box }
+            let line = HLSWaitingLine(loop: loop) { [weak self] target in self?.isReady(target) ?? true }
+            let box = NIOLoopBoundBox(line, eventLoop: loop)
+            state.lines.append((loop, box))
+            return box
+        }?.value
+    }
+
+    private func isReady(_ target: HLSWaitTarget) -> Bool {
+        state.withLock { Self.isReady(target, $0.playlist) }
+    }
+
+    private static func isReady(_ target: HLSWaitTarget, _ playlist: MediaPlaylist) -> Bool {
+        switch target {
+        case .playlist(let directives): playlist.readiness(for: directives) != .later
+        case .part(let position): position < playlist.nextPart || playlist.isEnded
+        }
+    }
+
+    /// The longest that a request may wait.
+    var longestWait: TimeAmount { .milliseconds(Int64(configuration.longestWait * 1000)) }
+
+    /// Seconds of a segment, at most.
+    var targetDuration: Int { configuration.targetDuration }
 }

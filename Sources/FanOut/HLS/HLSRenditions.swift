@@ -16,7 +16,10 @@ public struct HLSRenditions: Sendable {
         }
         let clock = RenditionClock(segmentDuration: configuration.segmentDuration)
         program = HLSProgram(configuration: configuration, clock: clock)
-        renditions = names.map { (name: $0, program: HLSProgram(configuration: configuration, clock: clock)) }
+        renditions = names.map { name in
+            let playlistName = name + ".m3u8"
+            return (name, HLSProgram(configuration: configuration, clock: clock, playlistName: playlistName))
+        }
     }
 
     /// The program of that name; the program itself for nil.
@@ -25,9 +28,9 @@ public struct HLSRenditions: Sendable {
         return renditions.first { $0.name == name }?.program
     }
 
-    /// A file of whichever rendition it is of.
-    func file(run: String, named name: String) -> [ByteBuffer]? {
-        ([program] + renditions.map(\.program)).first { $0.run == run }?.file(named: name)
+    /// The program or rendition that began with that run; its files are under that name.
+    func program(run: String) -> HLSProgram? {
+        program.run == run ? program : renditions.first { $0.program.run == run }?.program
     }
 
     /// The playlist that leads to every media playlist with one session id; nil before it can say what there is.

@@ -1,7 +1,8 @@
+import HLS
 import Synchronization
 
-/// What the playlists of a program and its renditions have in common: where segments are counted from, and what the
-/// wall clock says.
+/// What the playlists of a program and its renditions have in common: where segments are counted from, what the wall
+/// clock says, and how far each of them is.
 ///
 /// Feeds of one program have one clock. So a segment that begins at the same moment has the same number and the same date
 /// in every playlist, whichever rendition was there first, and a player that changes between them knows where it is.
@@ -9,6 +10,9 @@ final class RenditionClock: Sendable {
     private struct State {
         var start: Int64?
         var anchor: (wallClock: Double, feed: Double)?
+        var reports: [RenditionReport] = []
+        /// Segments before which there is a discontinuity.
+        var discontinuities: Set<Int> = []
     }
 
     private let segmentMilliseconds: Double
@@ -38,5 +42,34 @@ final class RenditionClock: Sendable {
             state.anchor = anchor
             return anchor.wallClock + feed - anchor.feed
         }
+    }
+
+    /// A rendition has a discontinuity before its segment of that number.
+    func discontinuity(before sequence: Int) {
+        state.withLock { _ = $0.discontinuities.insert(sequence) }
+    }
+
+    /// Discontinuities of the program before the media of that segment, its own included: a rendition that begins with
+    /// it has the discontinuity numbers of the others, as it has to (RFC 8216bis 6.2.4).
+    func discontinuities(until sequence: Int) -> Int {
+        state.withLock { $0.discontinuities.count { $0 <= sequence } }
+    }
+
+    /// A rendition has a new part.
+    ///
+    /// - Parameter uri: The file name of its playlist.
+    func advanced(_ uri: String, to last: PartPosition) {
+        state.withLock { state in
+            if let index = state.reports.firstIndex(where: { $0.uri == uri }) {
+                state.reports[index].last = last
+            } else {
+                state.reports.append(RenditionReport(uri: uri, last: last))
+            }
+        }
+    }
+
+    /// How far the renditions beside that one are.
+    func reports(beside uri: String) -> [RenditionReport] {
+        state.withLock { $0.reports.filter { $0.uri != uri } }
     }
 }

@@ -17,6 +17,9 @@ public struct HTTPLimits: Sendable {
     /// Whether requests from this machine, where a proxy for many clients may run, are not counted.
     public var sparesLoopback: Bool
 
+    /// Requests that may wait for media at a time: of one viewer, and in all.
+    public var waits: (perSession: Int, total: Int)
+
     /// Makes one from its parts.
     public init(
         idle: TimeAmount = .seconds(30),
@@ -25,7 +28,8 @@ public struct HTTPLimits: Sendable {
         idleCheck: TimeAmount = .seconds(5),
         pipelinedParts: Int = 64,
         requests: (perSecond: Double, burst: Double)? = (100, 200),
-        sparesLoopback: Bool = true
+        sparesLoopback: Bool = true,
+        waits: (perSession: Int, total: Int) = (2, 50_000)
     ) {
         self.idle = idle
         self.header = header
@@ -34,5 +38,6 @@ public struct HTTPLimits: Sendable {
         self.pipelinedParts = pipelinedParts
         self.requests = requests
         self.sparesLoopback = sparesLoopback
+        self.waits = waits
     }
 }

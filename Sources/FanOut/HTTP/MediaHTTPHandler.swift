@@ -5,9 +5,10 @@ public import NIOHTTPTypes
 
 /// Answers playback requests on the event loop, ahead of the server that answers everything else on the same port.
 ///
-/// A request under `/live/` never leaves this handler: no task is made for it and nothing is awaited. Other requests
-/// pass through untouched. Answers must leave in the order of the requests, so what a client pipelines behind a
-/// request that is still being answered elsewhere is held back until that answer has gone.
+/// A request under `/live/` never leaves this handler: no task is made for it and nothing is awaited; one for media that
+/// is being made is an entry of a waiting line until then. Other requests pass through untouched. Answers must leave in
+/// the order of the requests, so what a client pipelines behind a request that waits, or that is still being answered
+/// elsewhere, is held back until that answer has gone.
 public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Parts of requests.
     public typealias InboundIn = HTTPRequestPart
@@ -29,6 +30,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isPassingOn = false
     private var held: CircularBuffer<HTTPRequestPart> = []
     private var isStreaming = false
+    /// A request that waits for media, and whose it is.
+    private var waiting: (entry: HLSWait, sid: String?)?
     /// The client asked for the connection to end with the answer that is on its way.
     private var isClosing = false
     /// Answers of ours that have not left whole.
@@ -55,7 +58,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         headerBegan = nil
         guard !isClosing else { return }
         let part = unwrapInboundIn(data)
-        guard held.isEmpty, !(passedOn > 0 && !isPassingOn) else {
+        guard held.isEmpty, !mustHold else {
             hold(part, context: context)
             return
         }
@@ -67,6 +70,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         if !hasReadPart, !isStreaming, current == nil, !isPassingOn, headerBegan == nil { headerBegan = .now() }
         hasReadPart = false
         context.fireChannelReadComplete()
+    }
+
+    /// An answer is to leave before anything else may be answered.
+    private var mustHold: Bool { waiting != nil || (passedOn > 0 && !isPassingOn) }
+
+    private func handleHeld(context: ChannelHandlerContext) {
+        while !mustHold, !isClosing, let part = held.popFirst() { handle(part, context: context) }
     }
 
     private func hold(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
@@ -130,11 +140,60 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         case (.head, .flv(let room)):
             response = FLVStream.headAnswer(room: room, site: site)
         case (.get, _), (.head, _):
-            response = site.respond(to: request, method: head.method, query: query)
+            let address = context.remoteAddress?.ipAddress
+            switch site.respond(to: request, head: head, query: query, address: address) {
+            case .now(let now): response = now
+            case .wait(let wait):
+                begin(wait, for: head, context: context)
+                return
+            }
         default:
             response = .refusal(.methodNotAllowed, "GET, HEAD and OPTIONS are what this address takes")
         }
         send(response, to: head, context: context)
+    }
+
+    // MARK: Waiting requests
+
+    private func begin(_ wait: MediaWait, for head: HTTPRequest, context: ChannelHandlerContext) {
+        guard let line = wait.program.line(for: wait.target, on: context.eventLoop) else {
+            // What it waits for came between the question and now.
+            send(site.respond(after: wait, .arrived), to: head, context: context)
+            return
+        }
+        if let refusal = site.waits.enter(wait.sid) {
+            send(refusal == .session ? .tooManyWaits : .noRoomToWait, to: head, context: context)
+            return
+        }
+        let deadline = context.eventLoop.now + wait.program.longestWait
+        // Not the whole head: thousands may wait.
+        let (range, closing) = (head.headerFields[.range], head.asksToClose)
+        let entry = HLSWait(for: wait.target, until: deadline) { [self] end in
+            waiting = nil
+            site.waits.leave(wait.sid)
+            let (head, body) = site.respond(after: wait, end).resolved(method: .get, range: range)
+            send(head, body, closing: closing, context: context)
+            handleHeld(context: context)
+        }
+        waiting = (entry, wait.sid)
+        line.add(entry)
+    }
+
+    private func endWait() {
+        guard let (entry, sid) = waiting else { return }
+        waiting = nil
+        entry.cancel()
+        site.waits.leave(sid)
+    }
+
+    /// A client that waits and closes its side is gone, even if its socket would still take bytes.
+    public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if waiting != nil, case .inputClosed? = event as? ChannelEvent {
+            endWait()
+            context.close(promise: nil)
+            return
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     private func send(_ response: MediaResponse, to request: HTTPRequest, context: ChannelHandlerContext) {
@@ -169,9 +228,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context.write(data, promise: promise)
         guard isEnd, passedOn > 0 else { return }
         passedOn -= 1
-        while passedOn == 0 || isPassingOn, !isClosing, let part = held.popFirst() {
-            handle(part, context: context)
-        }
+        handleHeld(context: context)
     }
 
     // MARK: Idle connections
@@ -193,21 +250,24 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    /// Stops watching.
+    /// Stops watching, and waiting.
     public func handlerRemoved(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
+        endWait()
     }
 
     /// The connection is gone.
     public func channelInactive(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
+        endWait()
         context.fireChannelInactive()
     }
 
     private func closeIfIdle(context: ChannelHandlerContext) {
-        guard !isStreaming else { return }
+        // A wait has its own deadline.
+        guard !isStreaming, waiting == nil else { return }
         let now = MonotonicTime.now().nanoseconds
         if let blockedSince, now - blockedSince.nanoseconds > limits.answer.nanoseconds {
             context.close(promise: nil)

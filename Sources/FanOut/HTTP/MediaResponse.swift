@@ -12,13 +12,19 @@ struct MediaResponse {
     /// Playlists never: a player that is given a part of a live playlist stitches two versions of it together.
     var allowsRanges = false
     var location: String?
+    /// Whether the body is a gzip file; nil where no other form of it exists.
+    var isCompressed: Bool?
+    /// Seconds after which to ask again.
+    var retryAfter: Int?
 
-    static func playlist(_ body: ByteBuffer, cacheControl: String) -> MediaResponse {
+    /// - Parameter isCompressed: Whether `body` is a gzip file; nil for a playlist that never is.
+    static func playlist(_ body: ByteBuffer, cacheControl: String, isCompressed: Bool? = nil) -> MediaResponse {
         MediaResponse(
             status: .ok,
             contentType: "application/vnd.apple.mpegurl",
             cacheControl: cacheControl,
-            body: [body]
+            body: [body],
+            isCompressed: isCompressed
         )
     }
 
@@ -52,12 +58,22 @@ struct MediaResponse {
     /// More requests from one address than it is granted.
     static let tooManyRequests = MediaResponse.refusal(.tooManyRequests, "too many requests, slow down")
 
+    /// More requests of one viewer wait than a player has use for.
+    static let tooManyWaits = MediaResponse.refusal(.tooManyRequests, "too many waiting requests of one viewer")
+
+    /// More requests wait than there is memory for.
+    static let noRoomToWait: MediaResponse = {
+        var response = MediaResponse.refusal(.serviceUnavailable, "no room for another waiting request")
+        response.retryAfter = 1
+        return response
+    }()
+
     /// The answer to a page that asks, before it plays, whether it may.
     static let preflight: HTTPResponse = {
         var response = HTTPResponse(status: .noContent, headerFields: crossOrigin)
         response.headerFields[.accessControlAllowMethods] = "GET, HEAD, OPTIONS"
         response.headerFields[.accessControlAllowHeaders] =
-            "Range, CMCD-Request, CMCD-Session, CMCD-Object, CMCD-Status"
+            "Range, CMCD-Request, CMCD-Session, CMCD-Object, CMCD-Status, X-Playback-Session-Id"
         response.headerFields[.accessControlMaxAge] = "86400"
         return response
     }()
@@ -68,6 +84,11 @@ struct MediaResponse {
         response.headerFields[.contentType] = contentType
         response.headerFields[.cacheControl] = cacheControl
         if let location { response.headerFields[.location] = location }
+        if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
+        if let isCompressed {
+            response.headerFields[.vary] = "Accept-Encoding"
+            if isCompressed { response.headerFields[.contentEncoding] = "gzip" }
+        }
         let length = body.reduce(0) { $0 + $1.readableBytes }
         var body = body
         var sent = length

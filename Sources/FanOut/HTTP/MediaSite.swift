@@ -1,9 +1,10 @@
+import HLS
 import HTTPTypes
 import Media
 import NIOCore
 public import Stage
 
-/// Answers what players ask of the HTTP port, from memory and at once.
+/// Answers what players ask of the HTTP port, from memory: at once, or when the media that they ask for is there.
 ///
 /// Shared by all connections.
 public struct MediaSite: Sendable {
@@ -12,6 +13,7 @@ public struct MediaSite: Sendable {
     let audience: any AudienceObserving
     let limits: HTTPLimits
     let budget: RequestBudget
+    let waits: WaitBudget
 
     /// Takes what is answered from, and whoever counts the viewers.
     public init(
@@ -25,69 +27,149 @@ public struct MediaSite: Sendable {
         self.audience = audience
         self.limits = limits
         budget = RequestBudget(limits)
+        waits = WaitBudget(limits.waits)
     }
 
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
-    func respond(to request: MediaRequest, method: HTTPRequest.Method, query: QueryItems) -> MediaResponse {
-        guard let programs = hls.programs(request.room) else { return .refusal(.notFound, "there is no such room") }
-        // A program that ended is played to its end, but nobody is counted in a room that is over.
-        let isOn = feeds.feed(request.room) != nil
+    ///
+    /// - Parameter address: The player's numeric address; nil when it is not known.
+    func respond(to request: MediaRequest, head: HTTPRequest, query: QueryItems, address: String?) -> MediaAnswer {
+        guard let programs = hls.programs(request.room) else {
+            return .now(.refusal(.notFound, "there is no such room"))
+        }
         switch request {
         case .flv:
-            return .refusal(.notFound, "not a file")
+            return .now(.refusal(.notFound, "not a file"))
         case .multivariantPlaylist(let room):
-            return multivariantPlaylist(of: programs, room: room, query: query)
+            let player = PlayerRequest(head, query: query, address: address)
+            return .now(multivariantPlaylist(of: programs, room: room, player: player))
         case .mediaPlaylist(let room, let rendition):
             guard let program = programs.rendition(rendition) else {
-                return .refusal(.notFound, "there is no such rendition")
+                return .now(.refusal(.notFound, "there is no such rendition"))
             }
-            return mediaPlaylist(of: program, room: room, isCounted: isOn && method == .get, query: query)
+            return mediaPlaylist(
+                of: program,
+                room: room,
+                rendition: rendition,
+                head: head,
+                query: query,
+                player: PlayerRequest(head, query: query, address: address)
+            )
         case .file(_, let run, let name):
-            guard let body = programs.file(run: run, named: name) else {
-                return .refusal(.notFound, "this segment is gone")
-            }
-            return .segment(body)
+            return file(name, of: programs.program(run: run), mayWait: head.method != .head)
         }
     }
 
-    private func multivariantPlaylist(of program: HLSRenditions, room: String, query: QueryItems) -> MediaResponse {
-        let sid: String
-        if let offered = query["sid"] {
-            guard audience.accepts(sid: offered, room: room) else {
-                return .refusal(.forbidden, "this session id is not for this room")
+    /// The answer to a request whose wait is over.
+    func respond(after wait: MediaWait, _ end: HLSWait.End) -> MediaResponse {
+        guard end == .arrived else { return Self.tooLate }
+        let answer =
+            switch wait.target {
+            case .playlist(let directives): mediaPlaylist(wait, directives, mayWait: false)
+            case .part(let position): file(position.name, of: wait.program, mayWait: false)
             }
-            sid = offered
-        } else {
-            sid = audience.makeSession(room: room)
+        guard case .now(let response) = answer else { return Self.tooLate }
+        return response
+    }
+
+    private func multivariantPlaylist(of program: HLSRenditions, room: String, player: PlayerRequest) -> MediaResponse {
+        switch audience.admit(player, to: room) {
+        case .refused:
+            return Self.foreignSession
+        case .viewer(let sid), .uncounted(let sid):
+            guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
+            return .playlist(playlist, cacheControl: "no-store")
         }
-        guard let playlist = program.multivariantPlaylist(sid: sid) else {
-            return .refusal(.notFound, "the program is about to begin, try again in a moment")
-        }
-        return .playlist(playlist, cacheControl: "no-store")
     }
 
     private func mediaPlaylist(
         of program: HLSProgram,
         room: String,
-        isCounted: Bool,
-        query: QueryItems
-    ) -> MediaResponse {
-        guard let sid = query["sid"] else {
+        rendition: String?,
+        head: HTTPRequest,
+        query: QueryItems,
+        player: PlayerRequest
+    ) -> MediaAnswer {
+        guard player.sid != nil else {
             // Without a session id nobody could be counted; the multivariant playlist hands one out.
             var response = MediaResponse.refusal(.found, "begin with index.m3u8")
             response.location = "index.m3u8"
-            return response
+            return .now(response)
         }
-        guard audience.accepts(sid: sid, room: room) else {
-            return .refusal(.forbidden, "this session id is not for this room")
+        let (sid, isCounted): (String, Bool)
+        switch audience.admit(player, to: room) {
+        case .viewer(let viewer): (sid, isCounted) = (viewer, !player.isHead)
+        case .uncounted(let other): (sid, isCounted) = (other, false)
+        case .refused: return .now(Self.foreignSession)
         }
-        guard let playlist = program.mediaPlaylist() else {
-            return .refusal(.notFound, "the program is about to begin, try again in a moment")
-        }
-        if isCounted {
-            let session = ViewerSession(sid: sid, room: room, playback: .hls, audience: audience)
-            session.record(.playlistServed, at: .now())
-        }
-        return .playlist(playlist, cacheControl: "max-age=1")
+        let given = DeliveryDirectives(
+            sequence: query["_HLS_msn"],
+            part: query["_HLS_part"],
+            skip: query["_HLS_skip"]
+        )
+        guard let given else { return .now(.refusal(.badRequest, "these delivery directives cannot be followed")) }
+        let session = ViewerSession(
+            sid: sid,
+            room: room,
+            playback: given.areGiven ? .llhls : .hls,
+            rendition: rendition,
+            audience: audience
+        )
+        // Whoever wants the head only is told of what there is.
+        let directives = player.isHead ? given.atOnce : given
+        let wait = MediaWait(
+            program: program,
+            target: .playlist(directives),
+            sid: sid,
+            session: isCounted ? session : nil,
+            readsGzip: Gzip.isAccepted(head.headerFields[.acceptEncoding])
+        )
+        return mediaPlaylist(wait, directives, mayWait: true)
     }
+
+    private func mediaPlaylist(_ wait: MediaWait, _ directives: DeliveryDirectives, mayWait: Bool) -> MediaAnswer {
+        switch wait.program.mediaPlaylist(directives, isCompressed: wait.readsGzip) {
+        case .playlist(let playlist, let isCompressed):
+            // A program that ended is played to its end, but nobody is counted in a room that is over.
+            if let session = wait.session, feeds.feed(session.room) != nil {
+                session.record(.playlistServed, at: .now())
+            }
+            // What is asked for by a segment's number is the same for the crowd, and never asked for again.
+            let seconds = directives.sequence == nil ? 1 : wait.program.targetDuration
+            return .now(.playlist(playlist, cacheControl: "max-age=\(seconds)", isCompressed: isCompressed))
+        case .notYet:
+            return .now(Self.notYet)
+        case .tooFar:
+            return .now(.refusal(.badRequest, "the program is not that far yet"))
+        case .later:
+            return mayWait ? .wait(wait) : .now(Self.tooLate)
+        }
+    }
+
+    private func file(_ name: String, of program: HLSProgram?, mayWait: Bool) -> MediaAnswer {
+        switch program?.file(named: name) {
+        case .file(let body):
+            return .now(.segment(body))
+        case .announced(let position):
+            guard mayWait, let program else { return .now(Self.gone) }
+            let target = HLSWaitTarget.part(position)
+            return .wait(MediaWait(program: program, target: target, sid: nil, session: nil, readsGzip: false))
+        case nil:
+            return .now(Self.gone)
+        }
+    }
+
+    private static let gone = MediaResponse.refusal(.notFound, "this segment is gone")
+    private static let foreignSession = MediaResponse.refusal(.forbidden, "this session id is not for this room")
+    private static let notYet = MediaResponse.refusal(
+        .notFound,
+        "the program is about to begin, try again in a moment"
+    )
+
+    /// The media did not come in time.
+    private static let tooLate: MediaResponse = {
+        var response = MediaResponse.refusal(.serviceUnavailable, "the program stands still, try again in a moment")
+        response.retryAfter = 1
+        return response
+    }()
 }

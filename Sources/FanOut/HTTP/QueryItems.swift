@@ -1,21 +1,23 @@
 /// The query of a request target, read without allocating for the items nobody asks for.
 struct QueryItems {
-    private let query: Substring
+    private let query: Substring.UTF8View
 
     /// - Parameter target: The request target: path, and a query behind `?`.
     init(target: String) {
-        guard let mark = target.firstIndex(of: "?") else {
-            query = ""
-            return
-        }
-        query = target[target.index(after: mark)...]
+        let start = target.utf8.firstIndex(of: UInt8(ascii: "?")).map { target.utf8.index(after: $0) }
+        query = target[(start ?? target.endIndex)...].utf8
     }
 
     /// The first value of that name, as written; the values read here are URL-safe by construction.
     subscript(name: String) -> String? {
-        for item in query.split(separator: "&") {
-            guard let equals = item.firstIndex(of: "="), item[..<equals] == name else { continue }
-            return String(item[item.index(after: equals)...])
+        var rest = query[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex
+            let item = rest[..<end]
+            rest = rest[end...].dropFirst()
+            guard item.starts(with: name.utf8) else { continue }
+            let value = item.dropFirst(name.utf8.count)
+            if value.first == UInt8(ascii: "=") { return String(Substring(value.dropFirst())) }
         }
         return nil
     }

@@ -39,7 +39,8 @@ extension GatewayConfiguration {
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
         "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
-        "recordings.reserve", "limits.cpu_ceiling",
+        "recordings.reserve", "limits.cpu_ceiling", "viewership.keep_sessions", "viewership.keep_minutes",
+        "viewership.beats_port", "viewership.regions",
     ]
 
     /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
@@ -95,6 +96,10 @@ extension GatewayConfiguration {
         recordingKeepSize = try read.int("recordings.keep_size", in: 0...1_073_741_824) ?? recordingKeepSize
         recordingKeepAge = try read.int("recordings.keep_age", in: 0...1_000_000) ?? recordingKeepAge
         recordingReserve = try read.int("recordings.reserve", in: 0...1_048_576) ?? recordingReserve
+        sessionKeepDays = try read.int("viewership.keep_sessions", in: 1...3_650) ?? sessionKeepDays
+        minuteKeepDays = try read.int("viewership.keep_minutes", in: 0...36_500) ?? minuteKeepDays
+        regionDatabase = try read.string("viewership.regions")
+        beatsPort = try read.int("viewership.beats_port", in: 0...65_535)
         retiredKeys = try read.string("auth.retired_keys")
         allowedOrigins = try read.strings("cors.origins") ?? allowedOrigins
         for origin in allowedOrigins where !Self.isOrigin(origin) {

@@ -51,6 +51,16 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var recordingKeepAge = 0
     /// `recordings.reserve`: MiB of the disk that recordings leave free for the rest of the gateway.
     public var recordingReserve = 256
+    /// `viewership.keep_sessions`: days for which single playbacks are kept; minutes and broadcasts tell of nobody.
+    public var sessionKeepDays = 30
+    /// `viewership.keep_minutes`: days for which minutes and broadcasts are kept; 0 keeps them for good.
+    public var minuteKeepDays = 0
+    /// `viewership.regions`: a file in the MaxMind DB format that tells where viewers are; unset means that nobody knows.
+    public var regionDatabase: String?
+    /// `viewership.beats_port`: UDP on `host`, where a server in front of this one reports by syslog who asked for playlists.
+    ///
+    /// Unset means that nobody does.
+    public var beatsPort: Int?
     /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.
     ///
     /// Unset means `retired-keys` in the data folder.

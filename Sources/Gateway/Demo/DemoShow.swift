@@ -65,7 +65,11 @@ public struct DemoShow: Sendable {
               RTMP      rtmp://\(host):\(endpoints.rtmpPort)/live/\(room)
               HTTP-FLV  http://\(host):\(endpoints.httpPort)/live/\(room).flv
               HLS       http://\(host):\(endpoints.httpPort)/live/\(room)/index.m3u8
-            with ffplay, mpv or VLC; the HLS address plays in a browser too.
+            with ffplay, mpv or VLC, or in a browser:
+              http://\(host):\(endpoints.httpPort)/watch/\(room)
+
+            Run it at http://\(host):\(endpoints.httpPort)/dashboard with the token in
+              \(directory.filePath(OperatorToken.fileName))
 
             How many are watching:
               curl -H "Authorization: Bearer $(cat \(directory.filePath(OperatorToken.fileName)))" \\

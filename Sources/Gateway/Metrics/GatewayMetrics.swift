@@ -4,10 +4,12 @@ import Ingest
 import Recording
 import Stage
 import Viewership
+import ViewershipStore
 
 /// Gathers what every part has counted, at the moment somebody asks.
 struct GatewayMetrics: Sendable {
     let viewership: ViewershipLedger
+    let history: HistoryKeeper
     let stage: RoomDirectory
     let hosts: HostDoor
     let feeds: FeedDirectory
@@ -17,9 +19,18 @@ struct GatewayMetrics: Sendable {
 
     /// The whole page.
     func text() -> String {
+        PrometheusText.render(families)
+    }
+
+    /// The whole page for those who ask for OpenMetrics.
+    func openMetricsText() -> String {
+        PrometheusText.renderOpenMetrics(families)
+    }
+
+    private var families: [MetricFamily] {
         let mixers = hostTimes + mixerLoads + [mixerRestarts]
         let media = rooms + ingest + mixers + fanOut + pushes + recordings.figures.families
-        return PrometheusText.render([build] + viewership.metrics() + media)
+        return [build] + viewership.metrics() + history.status.families + media
     }
 
     private var build: MetricFamily {

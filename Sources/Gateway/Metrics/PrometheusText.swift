@@ -1,6 +1,6 @@
 import Viewership
 
-/// Metrics as Prometheus reads them (text exposition format 0.0.4).
+/// Metrics as Prometheus reads them: text exposition format 0.0.4, or OpenMetrics 1.0 for those who ask for it.
 enum PrometheusText {
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -9,16 +9,32 @@ enum PrometheusText {
         for family in families {
             text += "# HELP \(family.name) \(escape(family.help, quotes: false))\n"
             text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
-            for sample in family.samples {
-                text += family.name
-                if !sample.labels.isEmpty {
-                    text +=
-                        "{" + sample.labels.map { "\($0.name)=\"\(escape($0.value))\"" }.joined(separator: ",") + "}"
-                }
-                text += " \(number(sample.value))\n"
-            }
+            for sample in family.samples { write(sample, of: family, to: &text) }
         }
         return text
+    }
+
+    /// As OpenMetrics 1.0: a counter's family goes without `_total`, units are named, and the end is marked.
+    static func renderOpenMetrics(_ families: [MetricFamily]) -> String {
+        var text = ""
+        for family in families {
+            let name = family.kind == .counter ? family.name.withoutSuffix("_total") : family.name
+            text += "# HELP \(name) \(escape(family.help))\n"
+            text += "# TYPE \(name) \(family.kind.rawValue)\n"
+            if let unit = ["seconds", "bytes", "ratio"].first(where: { name.hasSuffix("_" + $0) }) {
+                text += "# UNIT \(name) \(unit)\n"
+            }
+            for sample in family.samples { write(sample, of: family, to: &text) }
+        }
+        return text + "# EOF\n"
+    }
+
+    private static func write(_ sample: MetricFamily.Sample, of family: MetricFamily, to text: inout String) {
+        text += family.name + sample.suffix
+        if !sample.labels.isEmpty {
+            text += "{" + sample.labels.map { "\($0.name)=\"\(escape($0.value))\"" }.joined(separator: ",") + "}"
+        }
+        text += " \(number(sample.value))\n"
     }
 
     private static func number(_ value: Double) -> String {
@@ -38,5 +54,11 @@ enum PrometheusText {
             }
         }
         return escaped
+    }
+}
+
+extension String {
+    fileprivate func withoutSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
     }
 }

@@ -22,6 +22,22 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
     public var recovering: Bool
     /// The viewers of this moment, told apart.
     public var by: BreakdownResource
+    /// Playbacks that ended for good.
+    public var leaves = 0
+    /// Playbacks that ended and may still come back.
+    public var resumable = 0
+    /// Playbacks at this moment, those that do not count or are not yet proven to watch included.
+    public var unfilteredViewers = 0
+    /// Sessions and requests that never counted, by the reason.
+    public var excluded: [String: Int] = [:]
+    /// Changes of rendition.
+    public var switches = 0
+    /// Time that players say they waited for media in the midst of it.
+    public var stalledSeconds = 0.0
+    /// Time from a request to its first media on average; null where it is not known of anybody.
+    @ExplicitNull public var averageStartupSeconds: Double? = nil
+    /// Distinct viewers of the broadcast; zeros in the sum of all rooms.
+    public var uniques = UniquesResource()
 
     /// Makes a report.
     public init(
@@ -62,5 +78,13 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
         case staleMs = "stale_ms"
         case recovering
         case by
+        case leaves
+        case resumable
+        case unfilteredViewers = "unfiltered_viewers"
+        case excluded
+        case switches
+        case stalledSeconds = "stalled_seconds"
+        case averageStartupSeconds = "average_startup_seconds"
+        case uniques
     }
 }

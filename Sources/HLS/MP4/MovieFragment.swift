@@ -35,6 +35,28 @@ struct MovieFragment {
         byteCount += sound.payload.readableBytes
     }
 
+    /// Takes the newest picture out again, unless it is the only one.
+    mutating func removeNewestPicture() -> Picture? {
+        guard pictures.count > 1, let newest = pictures.popLast() else { return nil }
+        byteCount -= newest.payload.readableBytes
+        return newest
+    }
+
+    /// A fragment of a time in which nothing begins: one track, at that time, without a sample.
+    static func empty(number: UInt32, track: UInt32, time: Int64) -> ByteBuffer {
+        var writer = BoxWriter(capacity: 96)
+        writer.box("moof") { moof in
+            moof.fullBox("mfhd") { $0.write(number) }
+            moof.box("traf") { traf in
+                traf.fullBox("tfhd", flags: 0x02_0000) { $0.write(track) }
+                traf.fullBox("tfdt", version: 1) { $0.write(time) }
+                traf.fullBox("trun", version: 1) { $0.write(UInt32(0)) }
+            }
+        }
+        writer.box("mdat") { _ in }
+        return writer.bytes
+    }
+
     var hasKeyPicture: Bool { pictures.contains(where: \.isKey) }
 
     /// The fragment's bytes.

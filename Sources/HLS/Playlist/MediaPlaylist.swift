@@ -31,8 +31,11 @@ public struct MediaPlaylist: Sendable {
     public private(set) var isEnded = false
 
     /// An empty playlist; `configuration` must be the segmenter's.
-    public init(_ configuration: HLSConfiguration = HLSConfiguration()) {
+    ///
+    /// - Parameter discontinuitySequence: Discontinuities of the program before this playlist began.
+    public init(_ configuration: HLSConfiguration = HLSConfiguration(), discontinuitySequence: Int = 0) {
         self.configuration = configuration
+        self.discontinuitySequence = discontinuitySequence
     }
 
     /// Takes the next output of the segmenter.

@@ -56,4 +56,9 @@ struct PlaylistLines {
             then: part.isIndependent ? ",INDEPENDENT=YES" : ""
         )
     }
+
+    mutating func add(_ report: RenditionReport) {
+        let position = "LAST-MSN=\(report.last.sequence),LAST-PART=\(report.last.index)"
+        add("#EXT-X-RENDITION-REPORT:URI=\"\(report.uri)\",\(position)")
+    }
 }

@@ -56,16 +56,58 @@ struct OpenSegment {
         if isAudioOnly { newest = sound.time }
     }
 
-    /// Ends the part in the making where the next picture or sound begins.
-    mutating func finishPart(at end: Int64, number: UInt32, soundLength: Int64) -> Part {
-        let data = fragment.write(number: number, pictureEnd: end, soundLength: soundLength)
+    /// Ends parts until the one in the making is not longer than it may be, because what comes next begins at `time`
+    /// only.
+    ///
+    /// A part ends before its newest picture where that leaves it long enough, otherwise exactly where it has to; then
+    /// its last picture reaches into the next part, and in a long hole there are parts in which nothing begins.
+    ///
+    /// - Parameters:
+    ///   - longest: Ticks that no part may exceed.
+    ///   - count: Counts fragments.
+    mutating func fill(until time: Int64, longest: Int64, count: inout UInt32, soundLength: Int64) -> [Part] {
+        var finished: [Part] = []
+        while time - partStart > max(longest, 1) {
+            if Self.isLongEnough(newest - partStart, of: longest), let picture = fragment.removeNewestPicture() {
+                finished.append(finishPart(at: picture.time, mediaEnd: picture.time, &count, soundLength))
+                fragment.append(picture)
+            } else {
+                finished.append(finishPart(at: partStart + longest, mediaEnd: time, &count, soundLength))
+            }
+        }
+        return finished
+    }
+
+    /// Ends the part in the making where the next picture or sound begins; in several, where one would be too long.
+    mutating func finishParts(at end: Int64, longest: Int64, count: inout UInt32, soundLength: Int64) -> [Part] {
+        var finished = fill(until: end, longest: longest, count: &count, soundLength: soundLength)
+        if end > partStart { finished.append(finishPart(at: end, mediaEnd: end, &count, soundLength)) }
+        return finished
+    }
+
+    /// Parts shorter than 85 % of the longest are allowed in few places only (RFC 8216bis 4.4.4.9).
+    static func isLongEnough(_ duration: Int64, of longest: Int64) -> Bool { duration * 100 >= longest * 85 }
+
+    private mutating func finishPart(
+        at end: Int64,
+        mediaEnd: Int64,
+        _ count: inout UInt32,
+        _ soundLength: Int64
+    ) -> Part {
+        count &+= 1
+        let isEmpty = fragment.pictures.isEmpty && fragment.sounds.isEmpty
+        let track = isAudioOnly ? ProgramFormat.audioTrack : ProgramFormat.videoTrack
+        let data =
+            isEmpty
+            ? MovieFragment.empty(number: count, track: track, time: partStart)
+            : fragment.write(number: count, pictureEnd: mediaEnd, soundLength: soundLength)
         let part = Part(
             sequence: sequence,
             index: parts.count,
             data: data,
             start: seconds(partStart),
             duration: seconds(end - partStart),
-            isIndependent: isAudioOnly || fragment.hasKeyPicture,
+            isIndependent: isAudioOnly ? !isEmpty : fragment.hasKeyPicture,
             isDiscontinuity: isDiscontinuity,
             initialization: initialization
         )

@@ -19,6 +19,9 @@ public struct Part: Sendable, Equatable {
     /// Name of the initialization it needs.
     public let initialization: String
 
+    /// Where it stands in the program.
+    public var position: PartPosition { PartPosition(sequence: sequence, index: index) }
+
     /// The file name, such as `s12.p3.m4s`.
-    public var name: String { MediaName.part(sequence, index).text }
+    public var name: String { position.name }
 }

@@ -3,12 +3,20 @@ import Media
 extension Segmenter {
     /// Ends the part in the making at `time`, where the next begins.
     mutating func cutPart(at time: Int64) -> [SegmenterOutput] {
-        fragmentCount &+= 1
-        guard let part = current?.finishPart(at: time, number: fragmentCount, soundLength: soundClock.length) else {
-            return []
-        }
-        return [.part(part)]
+        let (longest, length) = (partTarget, soundClock.length)
+        let parts = current?.finishParts(at: time, longest: longest, count: &fragmentCount, soundLength: length)
+        return (parts ?? []).map(SegmenterOutput.part)
     }
+
+    /// Ends parts so that what begins at `time` has its place in the one in the making.
+    mutating func fillParts(until time: Int64) -> [SegmenterOutput] {
+        let (longest, length) = (partTarget, soundClock.length)
+        let parts = current?.fill(until: time, longest: longest, count: &fragmentCount, soundLength: length)
+        return (parts ?? []).map(SegmenterOutput.part)
+    }
+
+    /// The longest part, in ticks of the current segment.
+    private var partTarget: Int64 { current?.ticks(milliseconds: configuration.partTargetMilliseconds) ?? 0 }
 
     /// Ends the segment at `time`, and begins the next there.
     mutating func cutSegment(at time: Int64, isIndependent: Bool) -> [SegmenterOutput] {

@@ -39,16 +39,19 @@ extension Segmenter {
         let isFull = open.byteCount > configuration.maximumSegmentBytes
         pictureInterval = picture.time - open.newest
 
+        var output = fillParts(until: picture.time)
+        let partAge = picture.time - (current?.partStart ?? open.partStart)
+        let isPartOver = partAge + pictureInterval > partTarget || picture.isKey
+
         // A segment that had to begin without a key picture ends at the first one, so that segments and groups of
         // pictures fall in step again.
         let isBoundary = picture.isKey && (age >= earliest || !open.isIndependent)
-        var output: [SegmenterOutput] = []
         if isBoundary || age + pictureInterval > latest || isFull {
-            output = cutSegment(at: picture.time, isIndependent: picture.isKey)
-        } else if picture.time - open.partStart + pictureInterval > partTarget
+            output += cutSegment(at: picture.time, isIndependent: picture.isKey)
+        } else if isPartOver && OpenSegment.isLongEnough(partAge, of: partTarget)
             || open.fragment.pictures.count >= Self.maximumPicturesOfPart
         {
-            output = cutPart(at: picture.time)
+            output += cutPart(at: picture.time)
         }
         current?.append(picture)
         return output

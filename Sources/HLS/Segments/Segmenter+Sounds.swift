@@ -40,11 +40,12 @@ extension Segmenter {
         let age = sound.time - open.start
         let partTarget = open.ticks(milliseconds: configuration.partTargetMilliseconds)
         let wantedAge = Int64(configuration.segmentDuration * Double(open.timescale))
-        var output: [SegmenterOutput] = []
+        var output = fillParts(until: sound.time)
+        let partAge = sound.time - (current?.partStart ?? open.partStart)
         if age + soundClock.length / 2 >= wantedAge || open.byteCount > configuration.maximumSegmentBytes {
-            output = cutSegment(at: sound.time, isIndependent: true)
-        } else if sound.time - open.partStart + soundClock.length > partTarget {
-            output = cutPart(at: sound.time)
+            output += cutSegment(at: sound.time, isIndependent: true)
+        } else if partAge + soundClock.length > partTarget {
+            output += cutPart(at: sound.time)
         }
         current?.append(sound)
         return output

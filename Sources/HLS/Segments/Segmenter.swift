@@ -9,7 +9,8 @@ import NIOCore
 ///
 /// A segment ends at a key picture. It ends without one only where it would otherwise outlast the target duration or
 /// its share of the memory. What does not fit into the feed's order (a clock that steps back, a hole longer than a
-/// segment) begins a discontinuity at the next key picture. A program that has had sound for a second and no video
+/// segment) begins a discontinuity at the next key picture. No part outlasts its target, however unevenly pictures come,
+/// and none but a segment's last is much shorter. A program that has had sound for a second and no video
 /// configuration is taken for one without video.
 public struct Segmenter: Sendable {
     let configuration: HLSConfiguration

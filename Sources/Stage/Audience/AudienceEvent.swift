@@ -33,16 +33,26 @@ public struct AudienceEvent: Sendable, Equatable {
     public var room: String
     /// How the viewer watches.
     public var playback: PlaybackProtocol
+    /// The rendition that it asked for; nil for the program as it is, or where the fan-out does not know.
+    public var rendition: String?
     /// What was seen.
     public var kind: Kind
     /// When it was seen.
     public var at: MonotonicTime
 
     /// Makes an event.
-    public init(sid: String, room: String, playback: PlaybackProtocol, kind: Kind, at: MonotonicTime) {
+    public init(
+        sid: String,
+        room: String,
+        playback: PlaybackProtocol,
+        rendition: String? = nil,
+        kind: Kind,
+        at: MonotonicTime
+    ) {
         self.sid = sid
         self.room = room
         self.playback = playback
+        self.rendition = rendition
         self.kind = kind
         self.at = at
     }

@@ -8,4 +8,14 @@ public protocol AudienceObserving: Sendable {
     func accepts(sid: String, room: String) -> Bool
     /// Takes one event; never blocks, and never lets a full queue slow the caller.
     func record(_ event: AudienceEvent)
+    /// Says whose session a request belongs to; asked before an answer is given, with all that the request says.
+    func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission
+}
+
+extension AudienceObserving {
+    /// Goes by the offered id alone.
+    public func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
+        guard let sid = request.sid else { return .viewer(sid: makeSession(room: room)) }
+        return accepts(sid: sid, room: room) ? .viewer(sid: sid) : .refused
+    }
 }

@@ -19,6 +19,10 @@ public protocol LivestreamControlling: Sendable {
     /// - Throws: 4014 when nothing runs or the name is unknown, 3055 while a stop is under way, 4015 with status 409 for
     ///   the last output.
     func remove(output name: String, room: String) throws(StageError)
+    /// Has one output that is not connected try again now; one that is stays as it is.
+    ///
+    /// - Throws: 4014 when nothing runs or the name is unknown, 3055 while a stop is under way.
+    func retry(output name: String, room: String) throws(StageError)
     /// The present state; `stopped` without outputs for a room that never was live.
     func status(room: String) -> LivestreamStatus
 }

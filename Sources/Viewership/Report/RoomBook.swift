@@ -1,66 +1,212 @@
 import Stage
 
-/// What is known of a room as a whole: its peak, and how its last broadcast ended.
+/// What is known of rooms as a whole: peaks, who was there, how broadcasts ended, and what the history is still to get.
 ///
-/// Fed with every move of a live count, by the shards in the order in which they happen.
+/// Fed with every move of a live count, by the shards in the order in which they happen. Times are milliseconds of the
+/// monotonic clock; `Wall` makes dates of them.
 struct RoomBook {
+    /// What the wall clock says, carried on by the monotonic clock.
+    struct Wall: Sendable {
+        /// Milliseconds since 1970 at the monotonic clock's zero.
+        var zero: Int64
+
+        func date(of monotonic: Int64) -> Int64 { monotonic + zero }
+        func monotonic(of date: Int64) -> Int64 { date - zero }
+    }
+
     struct Entry {
+        var epoch: Int64
+        var roomSID = ""
+        var began: Int64
         var live = 0
         var peak = 0
         var peakAt: Int64?
+        /// Fewest and most since the history was last written.
+        var lowest = 0
+        var highest = 0
+        var uniques = UniqueCounters()
+        /// Milliseconds on the air before the present time on the air, and since when it is.
+        var onAir: Int64 = 0
+        var onAirSince: Int64?
         /// When the broadcast ended, and its final figures, until the next one begins.
         var ended: (at: Int64, final: RoomViewership)?
-        /// The watch time that `metrics()` last gave out; a counter must not be seen to fall.
-        var publishedWatch = PerProtocol<Int64>.zero
+        /// Found in the history; nobody has begun the room yet.
+        var isRecovered = false
+
+        init(epoch: Int64, began: Int64) {
+            self.epoch = epoch
+            self.began = began
+        }
+
+        mutating func move(_ change: ShardOutput.Change) {
+            live += change.delta
+            lowest = min(lowest, live)
+            highest = max(highest, live)
+            if live > peak { (peak, peakAt) = (live, change.at) }
+        }
+
+        mutating func setOnAir(_ isOn: Bool, at: Int64) {
+            guard ended == nil, isOn != (onAirSince != nil) else { return }
+            if !isOn { onAir = onAir(at: at) }
+            onAirSince = isOn ? at : nil
+        }
+
+        /// Milliseconds on the air.
+        func onAir(at now: Int64) -> Int64 {
+            onAir + (onAirSince.map { max(0, (ended?.at ?? now) - $0) } ?? 0)
+        }
     }
 
+    let wall: Wall
     private(set) var rooms: [String: Entry] = [:]
-    private(set) var total = Entry()
+    private(set) var totalPeak = 0
+    private(set) var totalPeakAt: Int64?
+    private var totalLive = 0
+    private var lastEpoch: Int64 = 0
+    private(set) var startups = StartupHistogram()
+    var journal = HistoryJournal()
 
-    mutating func apply(_ changes: [AudienceShard.Change]) {
-        for change in changes {
-            let hasBegunAgain = change.delta > 0 && rooms[change.room]?.ended != nil
-            if hasBegunAgain {
-                let published = rooms[change.room]?.publishedWatch ?? .zero
-                rooms[change.room] = Entry(publishedWatch: published)
-            }
-            Self.move(&rooms[change.room, default: Entry()], by: change)
-            Self.move(&total, by: change)
+    init(wall: Wall) {
+        self.wall = wall
+    }
+
+    mutating func apply(_ output: ShardOutput) {
+        for change in output.changes {
+            if change.delta > 0 { beginAgainIfOver(change.room, at: change.at) }
+            move(change)
+        }
+        for arrival in output.arrivals {
+            rooms[arrival.room]?.uniques.insert(
+                viewer: arrival.viewer?.value,
+                isUser: arrival.viewer?.kind == .user,
+                estimate: arrival.estimate,
+                session: arrival.session
+            )
+        }
+        for startup in output.startups { startups.insert(startup) }
+        guard journal.isKept else { return }
+        for session in output.sessions {
+            guard let epoch = rooms[session.room]?.epoch else { continue }
+            journal.pending.add(SessionRow(session, epoch: epoch, wall: wall))
+        }
+        for gap in output.gaps {
+            guard let epoch = rooms[gap.room]?.epoch else { continue }
+            let (from, to) = (wall.date(of: gap.from), wall.date(of: gap.to))
+            journal.pending.add(GapRow(code: gap.code, epoch: epoch, from: from, to: to))
         }
     }
 
-    private static func move(_ entry: inout Entry, by change: AudienceShard.Change) {
-        entry.live += change.delta
-        if entry.live > entry.peak {
-            entry.peak = entry.live
-            entry.peakAt = change.at
-        }
+    private mutating func move(_ change: ShardOutput.Change) {
+        totalLive += change.delta
+        if totalLive > totalPeak { (totalPeak, totalPeakAt) = (totalLive, change.at) }
+        rooms[change.room]?.move(change)
+    }
+
+    /// Somebody watches a room of a name whose last broadcast is over, or that nobody has begun.
+    private mutating func beginAgainIfOver(_ room: String, at: Int64) {
+        guard let entry = rooms[room] else { return begin(room, sid: "", at: at) }
+        if entry.ended != nil { begin(room, sid: "", at: at) }
     }
 
     /// A broadcast begins; the figures of the one before it under the same name are history.
-    mutating func begin(_ room: String) {
-        rooms[room] = Entry(publishedWatch: rooms[room]?.publishedWatch ?? .zero)
+    ///
+    /// The broadcast of the same room that an earlier run had begun goes on.
+    mutating func begin(_ room: String, sid: String, at: Int64) {
+        if let entry = rooms[room], entry.ended == nil, !sid.isEmpty, entry.roomSID == sid || entry.roomSID.isEmpty {
+            rooms[room]?.roomSID = sid
+            rooms[room]?.isRecovered = false
+            return
+        }
+        lastEpoch = max(lastEpoch + 1, wall.date(of: at))
+        var entry = Entry(epoch: lastEpoch, began: at)
+        entry.roomSID = sid
+        entry.live = rooms[room].map { $0.ended == nil ? $0.live : 0 } ?? 0
+        (entry.lowest, entry.highest) = (entry.live, entry.live)
+        rooms[room] = entry
+    }
+
+    /// The program of a room goes on the air, or off.
+    mutating func setOnAir(_ room: String, _ isOn: Bool, at: Int64) {
+        rooms[room]?.setOnAir(isOn, at: at)
     }
 
     /// The broadcast is over; `final` stands for it until the next one begins.
     mutating func end(_ room: String, final: RoomViewership, at: Int64) {
-        rooms[room, default: Entry()].ended = (at, final)
+        beginAgainIfOver(room, at: at)
+        setOnAir(room, false, at: at)
+        rooms[room]?.ended = (at, final)
+        rooms[room]?.isRecovered = false
+    }
+
+    /// Rooms of an earlier run that nobody has begun since.
+    var abandoned: [String] {
+        rooms.filter { $0.value.isRecovered && $0.value.ended == nil }.map(\.key)
+    }
+
+    /// Takes over the broadcasts of an earlier run.
+    mutating func restore(_ recovered: RecoveredAudience) {
+        for row in recovered.broadcasts.sorted(by: { $0.epoch < $1.epoch }) {
+            lastEpoch = max(lastEpoch, row.epoch)
+            var entry = Entry(epoch: row.epoch, began: wall.monotonic(of: row.began))
+            entry.roomSID = row.roomSID
+            entry.peak = row.peak
+            entry.peakAt = row.peakAt.map { wall.monotonic(of: $0) }
+            entry.onAir = row.onAir
+            entry.isRecovered = true
+            rooms[row.room] = entry
+        }
+        let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
+        for viewer in recovered.viewers {
+            guard let room = names[viewer.epoch] else { continue }
+            rooms[room]?.uniques.insert(
+                viewer: viewer.viewer,
+                isUser: viewer.isUser,
+                estimate: nil,
+                session: viewer.session
+            )
+        }
     }
 
     /// Forgets the rooms that ended before `moment`, and names them.
     mutating func removeRooms(endedBefore moment: Int64) -> [String] {
         let gone = rooms.filter { _, entry in entry.ended.map { $0.at < moment } ?? false }.map(\.key)
-        for room in gone { rooms[room] = nil }
+        for room in gone {
+            rooms[room] = nil
+            journal.forget(room)
+        }
         return gone
     }
 
-    /// The watch time to give out: the measured one, or the one given out before if that was more.
-    mutating func publish(watch: PerProtocol<Int64>, of room: String) -> PerProtocol<Int64> {
-        guard var published = rooms[room]?.publishedWatch else { return watch }
-        for playback in PlaybackProtocol.allCases {
-            published[playback] = max(published[playback], watch[playback])
-        }
-        rooms[room]?.publishedWatch = published
-        return published
+    /// Starts to look for the fewest and the most anew.
+    mutating func restartExtremes(of room: String) {
+        guard let live = rooms[room]?.live else { return }
+        rooms[room]?.lowest = live
+        rooms[room]?.highest = live
+    }
+}
+
+extension SessionRow {
+    init(_ session: ShardOutput.Session, epoch: Int64, wall: RoomBook.Wall) {
+        self.init(
+            code: session.code,
+            shard: session.shard,
+            room: session.room,
+            epoch: epoch,
+            start: wall.date(of: session.start),
+            end: session.end.map { wall.date(of: $0) },
+            watched: Int64(session.watched),
+            stalled: Int64(session.stalled),
+            dimensions: Dimensions(
+                playback: session.playback,
+                rendition: session.rendition,
+                region: session.region,
+                client: session.client
+            ),
+            switches: Int(session.switches),
+            viewer: session.viewer?.value,
+            isUser: session.viewer?.kind == .user,
+            reason: session.reason,
+            isClosed: session.isClosed
+        )
     }
 }

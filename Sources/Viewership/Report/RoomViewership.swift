@@ -36,6 +36,30 @@ public struct RoomViewership: Sendable, Equatable {
     public var byProtocol: [PlaybackProtocol: Int]
     /// `joins` by the way of watching at the time; every way has its entry.
     public var joinsByProtocol: [PlaybackProtocol: Int]
+    /// `concurrent` by rendition; empty for the program as it is.
+    public var byRendition: [String: Int] = [:]
+    /// `concurrent` by country or region, ISO codes; empty where nobody knows.
+    public var byRegion: [String: Int] = [:]
+    /// `concurrent` by kind of player; every kind has its entry.
+    public var byClient: [ClientClass: Int] = [:]
+    /// How often viewers changed their rendition.
+    public var switches = 0
+    /// Playbacks at this moment, those that do not count or are not proven yet included.
+    public var unfiltered = 0
+    /// Sessions and requests that never counted, by the reason; every reason has its entry.
+    public var excluded: [Exclusion: Int] = [:]
+    /// Seconds that players say they waited for media in the midst of it.
+    public var stalledSeconds = 0.0
+    /// Seconds from the request to the first media of all of whom it is known, and how many they are.
+    public var startupSeconds = 0.0
+    /// How many `startup` is of.
+    public var startups = 0
+    /// Distinct viewers of this broadcast.
+    public var uniques = UniqueViewers()
+    /// When the broadcast began; nil for a room that nobody has begun or watched.
+    public var beganAt: Date?
+    /// For how long its program has been on the air; seconds.
+    public var onAirSeconds = 0.0
 
     /// Figures as given; zeros where nothing is.
     public init(
@@ -74,25 +98,63 @@ public struct RoomViewership: Sendable, Equatable {
 }
 
 extension RoomViewership {
-    /// The figures that the shards' counters add up to at `now` (monotonic milliseconds).
-    init(room: String, counters: RoomCounters, now: Int64, asOf: Date) {
-        let live = counters.live.sum
+    /// The figures that the shards' counters add up to.
+    init(room: String, figures: RoomFigures, asOf: Date) {
+        let tally = figures.tally
+        let live = figures.live
+        let counts = figures.broadcast
         self.init(
             room: room,
             concurrent: live,
-            devices: live - counters.surplus,
-            anonymous: live - counters.attributed - counters.live[.sdk],
-            joins: (counters.joins - counters.baseline.joins).sum,
-            leaves: (counters.leaves - counters.baseline.leaves).sum.sum,
-            resumable: counters.resumable,
-            watchTimeSeconds: Double((counters.watch(at: now) - counters.baseline.watch).sum) / 1000,
+            devices: live - tally.surplus,
+            anonymous: live - tally.attributed,
+            joins: counts.joins,
+            leaves: counts.leaves.sum,
+            resumable: tally.resumable,
+            watchTimeSeconds: Double(counts.watch) / 1000,
             asOf: asOf,
-            byProtocol: Self.dictionary { counters.live[$0] },
-            joinsByProtocol: Self.dictionary { counters.joins[$0] - counters.baseline.joins[$0] }
+            byProtocol: Dictionary(uniqueKeysWithValues: PlaybackProtocol.allCases.map { ($0, 0) }),
+            joinsByProtocol: Dictionary(uniqueKeysWithValues: PlaybackProtocol.allCases.map { ($0, 0) })
         )
+        byClient = Dictionary(uniqueKeysWithValues: ClientClass.allCases.map { ($0, 0) })
+        for (dimensions, place) in figures.places {
+            byProtocol[dimensions.playback, default: 0] += place.live
+            joinsByProtocol[dimensions.playback, default: 0] += place.counts.joins - place.baseline.joins
+            byRendition[dimensions.rendition, default: 0] += place.live
+            byRegion[dimensions.region, default: 0] += place.live
+            byClient[dimensions.client, default: 0] += place.live
+        }
+        anonymous -= byProtocol[.sdk] ?? 0
+        byRendition = byRendition.filter { $0.value > 0 }
+        byRegion = byRegion.filter { $0.value > 0 }
+        switches = counts.switches
+        unfiltered = live + tally.unproven
+        let ended = tally.counts - tally.baseline
+        excluded = Dictionary(uniqueKeysWithValues: Exclusion.allCases.map { ($0, ended.excluded[$0]) })
+        stalledSeconds = Double(ended.stalled) / 1000
+        startupSeconds = Double(ended.startup) / 1000
+        startups = ended.startups
     }
 
-    private static func dictionary(_ value: (PlaybackProtocol) -> Int) -> [PlaybackProtocol: Int] {
-        Dictionary(uniqueKeysWithValues: PlaybackProtocol.allCases.map { ($0, value($0)) })
+    /// Adds another room's figures to a sum.
+    mutating func add(_ room: RoomViewership) {
+        concurrent += room.concurrent
+        devices += room.devices
+        anonymous += room.anonymous
+        joins += room.joins
+        leaves += room.leaves
+        resumable += room.resumable
+        watchTimeSeconds += room.watchTimeSeconds
+        byProtocol.merge(room.byProtocol, uniquingKeysWith: +)
+        joinsByProtocol.merge(room.joinsByProtocol, uniquingKeysWith: +)
+        byRendition.merge(room.byRendition, uniquingKeysWith: +)
+        byRegion.merge(room.byRegion, uniquingKeysWith: +)
+        byClient.merge(room.byClient, uniquingKeysWith: +)
+        switches += room.switches
+        unfiltered += room.unfiltered
+        excluded.merge(room.excluded, uniquingKeysWith: +)
+        stalledSeconds += room.stalledSeconds
+        startupSeconds += room.startupSeconds
+        startups += room.startups
     }
 }

@@ -46,4 +46,31 @@ public struct SessionKeys: Sendable {
         }
         return key.code(head: id.head, tail: id.tail, room: room) ^ id.code == 0
     }
+
+    /// The ids of a player that names its playback itself: always the same, one for each key in force, newest first.
+    ///
+    /// - Parameter name: what the player calls its playback; as long as the player likes.
+    func ids(room: String, name: String, shard: Int) -> [SessionID] {
+        let hash = ViewerKey.hash("playback\u{1F}\(room)\u{1F}\(name)")
+        return [current, previous].compactMap { $0 }.map { key in
+            let bare = SessionID(
+                version: key.version,
+                shard: UInt8(shard),
+                // Not issued by anybody, so not by an earlier run either.
+                issuedAt: .max,
+                roomHash: SessionID.stableHash(room),
+                nonce: hash
+            )
+            return SessionID(
+                head: bare.head,
+                tail: bare.tail,
+                code: key.code(head: bare.head, tail: bare.tail, room: room)
+            )
+        }
+    }
+
+    /// The shard of a player that names its playback itself and is not known otherwise.
+    static func shard(room: String, name: String) -> Int {
+        Int(SessionID.stableHash(room, name)) % SessionID.shardCount
+    }
 }

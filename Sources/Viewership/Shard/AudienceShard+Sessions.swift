@@ -2,174 +2,211 @@ import Stage
 
 /// What events do to a session.
 extension AudienceShard {
-    mutating func opened(_ index: Int, playback: PlaybackProtocol, at: Int64) {
-        if sessions[index].connections < .max { sessions[index].connections += 1 }
-        switch sessions[index].phase {
-        case .vacant: break
-        case .new: sessions[index].playback = playback
-        case .live: move(index, to: playback, at: at)
-        case .ended:
-            // It was proven to watch before: it is back from the moment its connection is open.
-            sessions[index].playback = playback
-            enter(index, since: at, at: at)
-        }
+    mutating func opened(_ place: Int, playback: PlaybackProtocol, rendition: String?, at: Int64) {
+        if sessions[place].connections < .max { sessions[place].connections += 1 }
+        sessions[place].flags.remove(.isRemote)
+        relocate(place, playback, rendition, at: at)
+        // It was proven to watch before: it is back from the moment its connection is open.
+        if sessions[place].phase == .ended { enter(place, since: at, at: at) }
+        if sessions[place].phase == .new { sessions[place].since = at }
     }
 
-    mutating func watched(_ index: Int, since: Int64, at: Int64) {
-        guard sessions[index].phase == .new, sessions[index].connections > 0 else { return }
-        enter(index, since: since, at: at)
+    mutating func watched(_ place: Int, since: Int64, at: Int64) {
+        guard sessions[place].phase == .new, sessions[place].connections > 0 else { return }
+        noteStartup(place, max(0, since - sessions[place].since))
+        enter(place, since: since, at: at)
     }
 
-    mutating func closed(_ index: Int, reason: AudienceEvent.CloseReason, at: Int64) {
-        guard sessions[index].connections > 0 else { return }
-        sessions[index].connections -= 1
+    mutating func closed(_ place: Int, reason: AudienceEvent.CloseReason, at: Int64) {
+        guard sessions[place].connections > 0 else { return }
+        sessions[place].connections -= 1
         // A reconnect may overtake the end of the connection before it.
-        guard sessions[index].connections == 0 else { return }
-        switch sessions[index].phase {
+        guard sessions[place].connections == 0 else { return }
+        switch sessions[place].phase {
         case .vacant, .ended: break
-        case .new: remove(index)
-        case .live: depart(index, endedAt: at, reason: reason, at: at)
+        case .new: remove(place)
+        case .live: depart(place, endedAt: at, reason: reason, at: at)
         }
     }
 
-    mutating func requested(_ index: Int, isPlaylist: Bool, playback: PlaybackProtocol, at: Int64) {
+    mutating func requested(
+        _ place: Int,
+        isPlaylist: Bool,
+        playback: PlaybackProtocol,
+        rendition: String?,
+        at: Int64
+    ) {
         // As long as a connection is open it says all there is to say.
-        guard sessions[index].connections == 0 else { return }
-        if isPlaylist {
-            if sessions[index].lastPlaylist == ViewerSession.never {
-                if sessions[index].phase == .new { sessions[index].since = at }
-            } else {
-                sessions[index].notePoll(at - sessions[index].lastPlaylist, limit: targetDuration)
-            }
-            sessions[index].lastPlaylist = max(at, sessions[index].lastPlaylist)
-        }
-        switch sessions[index].phase {
+        guard sessions[place].connections == 0 else { return }
+        sessions[place].flags.remove(.isRemote)
+        // Seen by its requests only, so the time since the last one is watched where that one was.
+        if sessions[place].phase == .live, !self.playback(of: place).isContinuous { hit(place, at: at) }
+        relocate(place, playback, rendition, at: at)
+        if isPlaylist, sessions[place].phase != .ended { notePlaylist(place, at: at) }
+        switch sessions[place].phase {
         case .vacant: break
         case .new:
-            sessions[index].playback = playback
-            sessions[index].lastHit = max(at, sessions[index].lastHit)
-            if isPlaylist, at - sessions[index].since >= qualifyingGap {
-                enter(index, since: sessions[index].since, at: at)
+            sessions[place].lastHit = max(at, sessions[place].lastHit)
+            if isPlaylist, at - sessions[place].since >= qualifyingGap {
+                enter(place, since: sessions[place].since, at: at)
             }
         case .live:
-            let since = sessions[index].lastHit
-            if sessions[index].playback != playback {
-                move(index, to: playback, at: at)
-            } else if at > since {
-                change(sessions[index].room) { $0.settledWatch[playback] += at - since }
-                sessions[index].lastHit = at
-            }
+            sessions[place].lastHit = max(at, sessions[place].lastHit)
         case .ended:
-            sessions[index].playback = playback
-            enter(index, since: at, at: at)
+            enter(place, since: at, at: at)
+            if isPlaylist { sessions[place].mark = at }
         }
-        schedule(index, deadline: sessions[index].lastHit + timeouts[playback])
+        schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+    }
+
+    private mutating func notePlaylist(_ place: Int, at: Int64) {
+        if sessions[place].mark == ViewerSession.never {
+            if sessions[place].phase == .new { sessions[place].since = at }
+        } else {
+            sessions[place].notePoll(at - sessions[place].mark, limit: targetDuration)
+        }
+        sessions[place].mark = max(at, sessions[place].mark)
+    }
+
+    /// Books what a live viewer by requests watched since its last sign of life.
+    mutating func hit(_ place: Int, at: Int64) {
+        let time = at - sessions[place].lastHit
+        guard time > 0 else { return }
+        sessions[place].lastHit = at
+        guard !sessions[place].flags.contains(.isPaused) else { return }
+        sessions[place].noteWatched(time)
+        cells[Int(sessions[place].cell)].counts.watch += time
     }
 
     /// NEW or ENDED to LIVE.
     ///
     /// `since` is where the watching is proven to have begun, at or before `at`.
-    private mutating func enter(_ index: Int, since: Int64, at: Int64) {
-        let session = sessions[index]
-        let playback = session.playback
-        let wasSeated = giveUpSeat(of: session.participant, at: at)
+    mutating func enter(_ place: Int, since: Int64, at: Int64) {
+        guard !sessions[place].flags.contains(.isExcluded) else { return }
+        let session = sessions[place]
+        let room = roomPlace(of: place)
+        let wasSeated = giveUpSeat(of: session.viewer, at: at)
         // The time before the change of seats was counted for the participant itself.
         let since = wasSeated ? at : since
         let lastHit = max(at, session.lastHit)
-        change(session.room) { counters in
-            switch (session.isCredited, wasSeated) {
-            case (false, false):
-                counters.joins[playback] += 1
-            case (false, true):
-                // It carries on with the participant's join.
-                break
-            case (true, false):
-                counters.resumable -= 1
-            case (true, true):
-                // Two joins were counted for what is one viewer again; one of them has left.
-                counters.resumable -= 1
-                counters.leaves[.sdk][.left] += 1
-            }
-            counters.live[playback] += 1
-            if playback.isContinuous {
-                counters.runStarts[playback] += since
-            } else {
-                counters.settledWatch[playback] += lastHit - since
-            }
+        if session.phase == .new {
+            tallies[room].unproven -= 1
+            announce(place)
+        } else if let name = rooms[room], session.mark != ViewerSession.never {
+            output.gaps.append(.init(code: session.code, room: name, from: session.mark, to: since))
         }
-        sessions[index].isCredited = true
-        sessions[index].phase = .live
-        sessions[index].since = since
-        sessions[index].lastHit = lastHit
-        countPlayer(of: session.participant, by: 1)
-        if !wasSeated { note(session.room, 1, at: at) }
+        switch (session.flags.contains(.isCredited), wasSeated) {
+        case (false, false):
+            cells[Int(session.cell)].counts.joins += 1
+        case (false, true):
+            // It carries on with the participant's join.
+            break
+        case (true, false):
+            tallies[room].resumable -= 1
+        case (true, true):
+            // Two joins were counted for what is one viewer again; one of them has left.
+            tallies[room].resumable -= 1
+            countSeatLeave(in: room, .left)
+        }
+        cells[Int(session.cell)].live += 1
+        if playback(of: place).isContinuous {
+            cells[Int(session.cell)].runStarts += since
+        } else {
+            cells[Int(session.cell)].counts.watch += lastHit - since
+            sessions[place].noteWatched(lastHit - since)
+        }
+        if session.phase == .ended { sessions[place].mark = ViewerSession.never }
+        if session.start == ViewerSession.never { sessions[place].start = since }
+        sessions[place].flags.insert(.isCredited)
+        sessions[place].flags.remove(.isPaused)
+        sessions[place].phase = .live
+        sessions[place].since = since
+        sessions[place].lastHit = lastHit
+        countPlayer(of: session.viewer, by: 1)
+        if !wasSeated { note(room, 1, at: at) }
+        tell(place, end: nil, isClosed: false)
     }
 
     /// LIVE to ENDED.
     ///
     /// `endedAt` is where the watching ended, at or before `at`.
-    private mutating func depart(_ index: Int, endedAt: Int64, reason: AudienceEvent.CloseReason, at: Int64) {
-        let session = sessions[index]
-        let playback = session.playback
-        settle(session, until: endedAt)
-        change(session.room) { $0.live[playback] -= 1 }
-        sessions[index].phase = .ended
-        sessions[index].endReason = reason
-        sessions[index].since = at
-        sessions[index].lastPlaylist = ViewerSession.never
-        countPlayer(of: session.participant, by: -1)
-        if takeSeat(of: session.participant, at: at) {
+    mutating func depart(_ place: Int, endedAt: Int64, reason: AudienceEvent.CloseReason, at: Int64) {
+        settle(place, until: endedAt)
+        let session = sessions[place]
+        let room = roomPlace(of: place)
+        cells[Int(session.cell)].live -= 1
+        sessions[place].phase = .ended
+        sessions[place].endReason = reason
+        sessions[place].since = at
+        sessions[place].mark = endedAt
+        countPlayer(of: session.viewer, by: -1)
+        let goesOnSeated = takeSeat(of: session.viewer, at: at)
+        if goesOnSeated {
             // Its join goes on with the participant.
-            sessions[index].isCredited = false
+            sessions[place].flags.remove(.isCredited)
         } else {
-            change(session.room) { $0.resumable += 1 }
-            note(session.room, -1, at: at)
+            tallies[room].resumable += 1
+            note(room, -1, at: at)
         }
-        schedule(index, deadline: at + grace)
+        tell(place, end: endedAt, isClosed: false)
+        schedule(place, deadline: at + grace)
     }
 
     /// ENDED to gone: the leave is counted now.
-    private mutating func close(_ index: Int) {
-        let session = sessions[index]
-        if session.isCredited {
-            change(session.room) { counters in
-                counters.resumable -= 1
-                counters.leaves[session.playback][session.endReason] += 1
-            }
+    mutating func close(_ place: Int) {
+        let session = sessions[place]
+        if session.flags.contains(.isCredited) {
+            tallies[roomPlace(of: place)].resumable -= 1
+            cells[Int(session.cell)].counts.leaves[session.endReason] += 1
         }
-        remove(index)
+        tell(place, end: session.mark, isClosed: true)
+        remove(place)
     }
 
-    /// A live session goes on by another protocol: neither a leave nor a join.
-    private mutating func move(_ index: Int, to playback: PlaybackProtocol, at: Int64) {
-        let session = sessions[index]
-        guard session.playback != playback else { return }
-        settle(session, until: at)
-        change(session.room) { counters in
-            counters.live[session.playback] -= 1
-            counters.live[playback] += 1
-            if playback.isContinuous { counters.runStarts[playback] += at }
+    /// A session goes on by another protocol or in another rendition: neither a leave nor a join.
+    mutating func relocate(_ place: Int, _ playback: PlaybackProtocol, _ rendition: String?, at: Int64) {
+        let old = cells[Int(sessions[place].cell)].key
+        var key = old
+        key.playback = playback
+        if let rendition, names[old.rendition] != rendition { key.rendition = names.number(of: rendition) }
+        if key != old { move(place, to: makeCell(key), at: at) }
+    }
+
+    /// Moves a session between cells; what it watched until now is booked where it was.
+    mutating func move(_ place: Int, to cell: Int32, at: Int64) {
+        let (old, new) = (Int(sessions[place].cell), Int(cell))
+        guard old != new else { return }
+        guard sessions[place].phase == .live else {
+            sessions[place].cell = cell
+            return
         }
-        sessions[index].playback = playback
-        sessions[index].since = at
-        sessions[index].lastHit = max(at, session.lastHit)
+        settle(place, until: at)
+        cells[old].live -= 1
+        cells[new].live += 1
+        if cells[new].key.playback.isContinuous { cells[new].runStarts += at }
+        sessions[place].cell = cell
+        sessions[place].since = at
+        sessions[place].lastHit = max(at, sessions[place].lastHit)
+        if cells[old].key.rendition != cells[new].key.rendition {
+            cells[new].counts.switches += 1
+            if sessions[place].switches < .max { sessions[place].switches += 1 }
+        }
+        if cells[old].key.playback != cells[new].key.playback { tell(place, end: nil, isClosed: false) }
     }
 
     /// Books what a live session watched until `end`.
-    private mutating func settle(_ session: ViewerSession, until end: Int64) {
-        change(session.room) { counters in
-            if session.playback.isContinuous {
-                counters.runStarts[session.playback] -= session.since
-                counters.settledWatch[session.playback] += max(0, end - session.since)
-            } else {
-                counters.settledWatch[session.playback] += max(0, end - session.lastHit)
-            }
+    private mutating func settle(_ place: Int, until end: Int64) {
+        let session = sessions[place]
+        let cell = Int(session.cell)
+        let time: Int64
+        if playback(of: place).isContinuous {
+            cells[cell].runStarts -= session.since
+            time = max(0, end - session.since)
+        } else {
+            time = session.flags.contains(.isPaused) ? 0 : max(0, end - session.lastHit)
         }
-    }
-
-    /// Changes the figures of a room in place.
-    private mutating func change(_ room: Int32, _ body: (inout RoomCounters) -> Void) {
-        body(&tallies[Int(room)])
+        cells[cell].counts.watch += time
+        sessions[place].noteWatched(time)
     }
 
     // MARK: Time
@@ -178,47 +215,103 @@ extension AudienceShard {
     ///
     /// - Returns: whether some are left.
     mutating func advance(to now: Int64, limit: Int) -> Bool {
+        expireRecoveredSeats(at: now)
         for _ in 0..<limit {
-            guard let index = wheel.next(now: now) else { return false }
-            fire(Int(index))
+            guard let place = wheel.next(now: now, in: sessions) else { return false }
+            fire(Int(place))
         }
         return true
     }
 
-    private mutating func fire(_ index: Int) {
-        sessions[index].isScheduled = false
-        let session = sessions[index]
+    private mutating func fire(_ place: Int) {
+        sessions[place].flags.remove(.isScheduled)
+        let session = sessions[place]
+        guard session.phase != .vacant else { return freePlaces.append(Int32(place)) }
         let now = wheel.second * 1000
-        let silence = session.lastHit + timeouts[session.playback]
+        let silence = session.lastHit + timeout(of: place)
         switch session.phase {
-        case .vacant:
-            freePlaces.append(Int32(index))
+        case .vacant: break
         case .new where session.connections == 0:
-            silence <= now ? remove(index) : schedule(index, deadline: silence)
+            silence <= now ? remove(place) : schedule(place, deadline: silence)
         case .live where session.connections == 0:
-            guard silence <= now else { return schedule(index, deadline: silence) }
-            // The last request was followed by half a poll of watching, on average.
-            depart(index, endedAt: session.lastHit + Int64(session.poll) / 2, reason: .timedOut, at: now)
+            guard silence <= now else { return schedule(place, deadline: silence) }
+            depart(place, endedAt: settledEnd(of: session), reason: .timedOut, at: now)
         case .ended:
             let end = session.since + grace
-            end <= now ? close(index) : schedule(index, deadline: end)
+            end <= now ? close(place) : schedule(place, deadline: end)
         case .new, .live:
             // A connection needs no timer: it closes.
             break
         }
     }
 
+    /// The last request was followed by half a poll of watching, on average.
+    private func settledEnd(of session: ViewerSession) -> Int64 {
+        session.flags.contains(.isPaused) ? session.lastHit : session.lastHit + Int64(session.poll) / 2
+    }
+
     /// Ends every session of the room, for good.
     mutating func end(room name: String, at: Int64) {
         guard let room = roomPlaces[name] else { return }
-        dismissParticipants(of: room, at: at)
-        for index in sessions.indices where sessions[index].room == room && sessions[index].phase != .vacant {
-            let session = sessions[index]
+        dismissViewers(of: room, at: at)
+        for place in sessions.indices where sessions[place].phase != .vacant && roomPlace(of: place) == Int(room) {
+            let session = sessions[place]
             if session.phase == .live {
-                let end = session.playback.isContinuous ? at : min(at, session.lastHit + Int64(session.poll) / 2)
-                depart(index, endedAt: end, reason: .roomEnded, at: at)
+                let end = playback(of: place).isContinuous ? at : min(at, settledEnd(of: session))
+                depart(place, endedAt: end, reason: .roomEnded, at: at)
             }
-            sessions[index].phase == .ended ? close(index) : remove(index)
+            sessions[place].phase == .ended ? close(place) : remove(place)
         }
+    }
+
+    // MARK: News
+
+    /// Says what became of a session, for the history.
+    func row(of place: Int, end: Int64?, isClosed: Bool) -> ShardOutput.Session? {
+        let session = sessions[place]
+        let key = cells[Int(session.cell)].key
+        guard let room = rooms[Int(key.room)], session.start != ViewerSession.never else { return nil }
+        return ShardOutput.Session(
+            code: session.code,
+            shard: number,
+            room: room,
+            start: session.start,
+            end: end,
+            watched: session.watched,
+            stalled: session.stalled,
+            playback: key.playback,
+            rendition: names[key.rendition],
+            region: names[key.region],
+            client: key.client,
+            switches: session.switches,
+            viewer: viewerKey(of: session.viewer),
+            reason: end == nil ? nil : session.endReason,
+            isClosed: isClosed
+        )
+    }
+
+    private mutating func tell(_ place: Int, end: Int64?, isClosed: Bool) {
+        if let row = row(of: place, end: end, isClosed: isClosed) { output.sessions.append(row) }
+    }
+
+    /// A viewer was proven to watch: it is one of the distinct ones.
+    private mutating func announce(_ place: Int) {
+        let hello = hellos.removeValue(forKey: Int32(place))
+        guard let room = rooms[roomPlace(of: place)] else { return }
+        output.arrivals.append(
+            .init(
+                room: room,
+                viewer: viewerKey(of: sessions[place].viewer),
+                estimate: hello?.estimate,
+                session: sessions[place].code
+            )
+        )
+    }
+
+    mutating func noteStartup(_ place: Int, _ time: Int64) {
+        let room = roomPlace(of: place)
+        tallies[room].counts.startup += time
+        tallies[room].counts.startups += 1
+        output.startups.append(time)
     }
 }

@@ -3,16 +3,9 @@ import Stage
 
 /// One sixteenth of the audience: its sessions, their timers and the counters, changed together.
 ///
-/// Events go in with their moment, time is passed in, and what comes out are counters and `changes`. No lock, no clock
+/// Events go in with their moment, time is passed in, and what comes out are counters and `output`. No lock, no clock
 /// and no I/O of its own; whoever owns it sees to it that one thread at a time is inside. Times are milliseconds.
 struct AudienceShard {
-    /// The number of a room's live viewers moved.
-    struct Change: Equatable {
-        var room: String
-        var delta: Int
-        var at: Int64
-    }
-
     /// Why an event or an id was turned away.
     enum Rejection: String, CaseIterable {
         case mac
@@ -20,66 +13,66 @@ struct AudienceShard {
         case full
     }
 
-    /// A participant who watches, known by the API, and how many of the players are its own.
-    struct Participant {
-        var room: Int32
-        var identity: String
-        /// It said that it watches.
-        var isWatching = false
-        /// It counts by itself, as `sdk`: it watches, and none of its players counts in its place.
-        var isSeated = false
-        /// When it took that seat.
-        var since: Int64 = 0
-        /// Live sessions of its own.
-        var players = 0
-        /// Sessions of its own in any phase.
-        var sessions = 0
+    /// What is known of a new session until it is proven to watch.
+    struct Hello {
+        /// The estimate of who it is, for the count of distinct viewers.
+        var estimate: UInt64?
     }
 
-    struct ParticipantKey: Hashable {
-        var room: Int32
-        var identity: String
-    }
+    /// Sessions that one viewer may have; further ones play and do not count.
+    static let sessionsPerViewer: Int32 = 20
+    /// Cells beyond these tell fewer dimensions apart.
+    private static let cellLimit = 16_384
+    /// How long a beacon without any playlist request speaks for its player: two and a half of the usual intervals.
+    static let beaconTimeout: Int64 = 50_000
+    /// How long a session that was announced may take to appear.
+    private static let announcement: Int64 = 30_000
 
+    /// Its place among the shards.
+    let number: UInt8
     let grace: Int64
     let qualifyingGap: Int64
     let targetDuration: Int64
-    let timeouts: PerProtocol<Int64>
+    let hlsTimeout: Int64
+    let llhlsTimeout: Int64
     let sessionLimit: Int
     let roomLimit: Int
     /// Ids issued before this second were issued by an earlier run.
     let startSecond: UInt32
 
     var sessions: [ViewerSession] = []
-    var places: [SessionID: Int32] = [:]
+    var index = SessionIndex()
     var freePlaces: [Int32] = []
+    var hellos: [Int32: Hello] = [:]
     /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
     var rooms: [String?] = []
-    /// The rooms' figures, by place.
-    var tallies: [RoomCounters] = []
+    var tallies: [RoomTally] = []
     var roomPlaces: [String: Int32] = [:]
-    var participants: [Participant?] = []
-    var participantPlaces: [ParticipantKey: Int32] = [:]
-    var freeParticipants: [Int] = []
+    var cells: [Cell] = []
+    var cellPlaces: [Cell.Key: Int32] = [:]
+    var freeCells: [Int32] = []
+    var names = Names()
+    var viewers: [Viewer?] = []
+    var viewerPlaces: [UInt64: Int32] = [:]
+    var freeViewers: [Int32] = []
+    /// Seats of an earlier run whose participants have not shown up yet, and until when they may.
+    var recoveredSeats: [UInt64: RecoveredSeat] = [:]
     var wheel: TimerWheel
-    /// Moves of the live counts since the owner last emptied the list, in order.
-    var changes: [Change] = []
-    /// Playlist and segment requests of viewers.
+    /// What happened since the owner last emptied it, in order.
+    var output = ShardOutput()
+    /// Playlist and segment requests of viewers, and beacons.
     private(set) var beats = 0
     /// Ids of an earlier run that were taken over.
-    private(set) var adopted = 0
+    var adopted = 0
     private(set) var rejected: [Rejection: Int] = [:]
 
-    init(configuration: ViewershipConfiguration, now: Int64, startSecond: UInt32) {
+    init(number: UInt8, configuration: ViewershipConfiguration, now: Int64, startSecond: UInt32) {
+        self.number = number
         grace = Int64(configuration.grace * 1000)
         qualifyingGap = Int64(configuration.qualifyingGap * 1000)
         targetDuration = Int64(configuration.targetDuration * 1000)
-        var timeouts = PerProtocol<Int64>.zero
-        // A connection has no time-out of its own; the value bounds how long an announced one may fail to appear.
-        for playback in PlaybackProtocol.allCases {
-            timeouts[playback] = playback.isContinuous ? 30_000 : Int64(configuration.timeout(of: playback) * 1000)
-        }
-        self.timeouts = timeouts
+        hlsTimeout = Int64(configuration.timeout(of: .hls) * 1000)
+        llhlsTimeout = Int64(configuration.timeout(of: .llhls) * 1000)
         sessionLimit = max(1, configuration.sessionLimit / SessionID.shardCount)
         roomLimit = configuration.roomLimit
         self.startSecond = startSecond
@@ -88,33 +81,36 @@ struct AudienceShard {
 
     /// Takes one event.
     ///
-    /// - Parameter verify: proves the id; asked once, when the id is not known here.
+    /// - Parameter verify: proves the id; asked when it is not known here, or not seen since the restart.
     mutating func record(_ event: AudienceEvent, id: SessionID, verify: () -> Bool) {
         let at = event.at.milliseconds
-        guard let index = place(of: id, room: event.room) else {
+        guard let place = place(of: id, room: event.room, verify: verify) else {
             guard event.kind == .opened || event.kind == .playlistServed else { return countBeat(event.kind) }
             guard verify() else { return reject(.mac) }
             // Connections are bounded by whoever accepts them, and their openings are never turned away.
-            guard event.kind == .opened || places.count < sessionLimit, let room = makeRoom(event.room) else {
+            guard event.kind == .opened || index.count < sessionLimit, let room = makeRoom(event.room) else {
                 return reject(.full)
             }
-            let index = add(id, room: room, playback: event.playback, at: at)
-            return apply(event, to: index, at: at)
+            let place = add(id, room: room, playback: event.playback, at: at)
+            return apply(event, to: place, at: at)
         }
-        apply(event, to: index, at: at)
+        apply(event, to: place, at: at)
     }
 
-    private mutating func apply(_ event: AudienceEvent, to index: Int, at: Int64) {
+    private mutating func apply(_ event: AudienceEvent, to place: Int, at: Int64) {
         switch event.kind {
-        case .opened: opened(index, playback: event.playback, at: at)
-        case .watched(let since): watched(index, since: min(since.milliseconds, at), at: at)
-        case .closed(let reason): closed(index, reason: reason, at: at)
+        case .opened:
+            opened(place, playback: event.playback, rendition: event.rendition, at: at)
+        case .watched(let since):
+            watched(place, since: min(since.milliseconds, at), at: at)
+        case .closed(let reason):
+            closed(place, reason: reason, at: at)
         case .playlistServed:
-            countBeat(event.kind)
-            requested(index, isPlaylist: true, playback: event.playback, at: at)
+            beats += 1
+            requested(place, isPlaylist: true, playback: event.playback, rendition: event.rendition ?? "", at: at)
         case .segmentServed:
-            countBeat(event.kind)
-            requested(index, isPlaylist: false, playback: event.playback, at: at)
+            beats += 1
+            requested(place, isPlaylist: false, playback: event.playback, rendition: event.rendition, at: at)
         }
     }
 
@@ -126,51 +122,106 @@ struct AudienceShard {
         if kind == .playlistServed || kind == .segmentServed { beats += 1 }
     }
 
+    mutating func countBeacon() {
+        beats += 1
+    }
+
     // MARK: Sessions
 
     /// Where the session is, if it is known, proof and room included.
-    func place(of id: SessionID, room: String) -> Int? {
-        guard let place = places[id] else { return nil }
-        return rooms[Int(sessions[Int(place)].room)] == room ? Int(place) : nil
+    ///
+    /// A session that was found in the history is known by its proof alone: the first to show the whole id proves it.
+    mutating func place(of id: SessionID, room: String, verify: () -> Bool) -> Int? {
+        guard let place = index.find(id.code, in: sessions), self.room(of: place) == room else { return nil }
+        if sessions[place].tail == id.tail, !sessions[place].flags.contains(.isRecovered) { return place }
+        guard sessions[place].flags.contains(.isRecovered), verify() else { return nil }
+        sessions[place].flags.remove(.isRecovered)
+        sessions[place].tail = id.tail
+        adopted += 1
+        return place
     }
 
-    /// A new session, NEW, whose timer runs.
+    func room(of place: Int) -> String? {
+        rooms[Int(cells[Int(sessions[place].cell)].key.room)]
+    }
+
+    func roomPlace(of place: Int) -> Int {
+        Int(cells[Int(sessions[place].cell)].key.room)
+    }
+
+    func playback(of place: Int) -> PlaybackProtocol {
+        cells[Int(sessions[place].cell)].key.playback
+    }
+
+    /// A new session, NEW.
     mutating func add(_ id: SessionID, room: Int32, playback: PlaybackProtocol, at: Int64) -> Int {
-        let session = ViewerSession(id: id, room: room, playback: playback, since: at, lastHit: at)
-        let index: Int
+        let cell = makeCell(Cell.Key(room: room, playback: playback))
+        let place = insert(ViewerSession(id: id, cell: cell, at: at))
+        tallies[Int(room)].unproven += 1
+        if id.issuedAt < startSecond { adopted += 1 }
+        return place
+    }
+
+    /// Puts a session into the table and the index.
+    mutating func insert(_ session: ViewerSession) -> Int {
+        let place: Int32
         if let free = freePlaces.popLast() {
-            index = Int(free)
-            sessions[index] = session
+            place = free
+            sessions[Int(place)] = session
         } else {
-            index = sessions.count
+            place = Int32(sessions.count)
+            // A quarter more at a time: twice as much would be half empty.
+            if sessions.count == sessions.capacity {
+                sessions.reserveCapacity(sessions.count + sessions.count / 4 + 64)
+            }
             sessions.append(session)
         }
-        places[id] = Int32(index)
-        if id.issuedAt < startSecond { adopted += 1 }
-        return index
+        index.insert(place, in: sessions)
+        return Int(place)
     }
 
     /// Forgets a session that no longer counts.
-    mutating func remove(_ index: Int) {
-        places[sessions[index].id] = nil
-        releaseParticipant(of: index)
-        sessions[index].phase = .vacant
+    mutating func remove(_ place: Int) {
+        if sessions[place].phase == .new {
+            let room = roomPlace(of: place)
+            tallies[room].unproven -= 1
+            // An id that was handed out and never used to ask for media is nobody's.
+            if !sessions[place].flags.contains(.isExcluded), playback(of: place) != .sdk {
+                tallies[room].counts.excluded[.unqualified] += 1
+            }
+            hellos[Int32(place)] = nil
+        }
+        index.remove(sessions[place].code, in: sessions)
+        releaseViewer(of: place)
+        sessions[place].phase = .vacant
         // While the wheel still knows the place nobody else may have it.
-        if !sessions[index].isScheduled { freePlaces.append(Int32(index)) }
+        if !sessions[place].flags.contains(.isScheduled) { freePlaces.append(Int32(place)) }
     }
 
     /// Sees to it that somebody looks at the session at `deadline` or before.
     ///
     /// Never farther ahead than the shortest time-out: should the session change its state meanwhile, its new
     /// deadline cannot be missed, and the entry need not be moved.
-    mutating func schedule(_ index: Int, deadline: Int64) {
-        guard !sessions[index].isScheduled else { return }
-        sessions[index].isScheduled = true
-        let horizon = wheel.second * 1000 + min(timeouts[.hls], timeouts[.llhls])
-        wheel.schedule(Int32(index), deadline: min(deadline, horizon))
+    mutating func schedule(_ place: Int, deadline: Int64) {
+        guard !sessions[place].flags.contains(.isScheduled) else { return }
+        sessions[place].flags.insert(.isScheduled)
+        let horizon = wheel.second * 1000 + min(hlsTimeout, llhlsTimeout)
+        wheel.schedule(Int32(place), deadline: min(deadline, horizon), in: &sessions)
     }
 
-    // MARK: Rooms
+    /// How long after its last sign of life a session counts.
+    func timeout(of place: Int) -> Int64 {
+        let session = sessions[place]
+        switch playback(of: place) {
+        case _ where session.flags.contains(.isRemote): return Self.beaconTimeout
+        // A connection has no time-out of its own.
+        case .sdk, .rtmp, .flv: return Self.announcement
+        case .hls: return hlsTimeout
+        case .llhls: return llhlsTimeout
+        }
+    }
+
+    // MARK: Rooms and cells
 
     /// Where the room is; made if there is space.
     mutating func makeRoom(_ name: String) -> Int32? {
@@ -180,39 +231,61 @@ struct AudienceShard {
         if let free = rooms.firstIndex(where: { $0 == nil }) {
             place = Int32(free)
             rooms[free] = name
-            tallies[free] = RoomCounters()
+            tallies[free] = RoomTally()
         } else {
             place = Int32(rooms.count)
             rooms.append(name)
-            tallies.append(RoomCounters())
+            tallies.append(RoomTally())
         }
         roomPlaces[name] = place
+        return place
+    }
+
+    /// Where the cell is; made if there is none yet.
+    mutating func makeCell(_ key: Cell.Key) -> Int32 {
+        if let place = cellPlaces[key] { return place }
+        guard cellPlaces.count < Self.cellLimit || key == Cell.Key(room: key.room, playback: key.playback) else {
+            return makeCell(Cell.Key(room: key.room, playback: key.playback))
+        }
+        let place: Int32
+        if let free = freeCells.popLast() {
+            place = free
+            cells[Int(free)] = Cell(key: key)
+        } else {
+            place = Int32(cells.count)
+            cells.append(Cell(key: key))
+        }
+        cellPlaces[key] = place
         return place
     }
 
     /// Forgets a room that nobody is in; its figures are no longer wanted.
     mutating func forget(room name: String) {
         guard let room = roomPlaces[name] else { return }
-        guard !sessions.contains(where: { $0.room == room && $0.phase != .vacant }) else { return }
-        guard !participantPlaces.keys.contains(where: { $0.room == room }) else { return }
+        guard !sessions.indices.contains(where: { sessions[$0].phase != .vacant && roomPlace(of: $0) == Int(room) })
+        else { return }
+        guard !viewers.contains(where: { $0?.room == room }) else { return }
         roomPlaces[name] = nil
         rooms[Int(room)] = nil
+        for place in cells.indices where cells[place].key.room == room {
+            cellPlaces[cells[place].key] = nil
+            cells[place] = Cell(key: Cell.Key(room: -1, playback: .sdk))
+            freeCells.append(Int32(place))
+        }
     }
 
     /// What was counted in the room until now belongs to the broadcast that is over.
     mutating func rebase(room name: String, at now: Int64) {
         guard let room = roomPlaces[name] else { return }
-        tallies[Int(room)].rebase(at: now)
-    }
-
-    /// The room's figures here; nil if nobody of this shard was in it.
-    func counters(of room: String) -> RoomCounters? {
-        roomPlaces[room].map { tallies[Int($0)] }
+        for place in cells.indices where cells[place].key.room == room {
+            cells[place].baseline = cells[place].counts(at: now)
+        }
+        tallies[Int(room)].baseline = tallies[Int(room)].counts
     }
 
     /// The number of live viewers of a room has moved.
-    mutating func note(_ room: Int32, _ delta: Int, at: Int64) {
-        guard let name = rooms[Int(room)] else { return }
-        changes.append(Change(room: name, delta: delta, at: at))
+    mutating func note(_ room: Int, _ delta: Int, at: Int64) {
+        guard let name = rooms[room] else { return }
+        output.changes.append(ShardOutput.Change(room: name, delta: delta, at: at))
     }
 }

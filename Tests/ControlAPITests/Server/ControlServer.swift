@@ -25,6 +25,7 @@ final class ControlServer: Sendable {
     let hls = RecordingHLS()
     let log = RecordingLog()
     let viewership = FixedViewership()
+    let history = FixedHistory()
     private let folder: TemporaryFolder
     let isReady = Atomic<Bool>(true)
     private let port = Mutex(0)
@@ -77,12 +78,14 @@ final class ControlServer: Sendable {
             livestreams: livestreams,
             hls: hls,
             viewership: viewership,
+            history: history,
             assets: AssetStore(path: folder.file("assets")),
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
             readiness: { [self] in isReady.load(ordering: .relaxed) },
             metrics: { "footlight_rooms 1\n" },
+            openMetrics: { "footlight_rooms 1\n# EOF\n" },
             allowedOrigins: allowedOrigins,
             admission: { [self] in refusal.withLock { $0 } },
             persist: { [self] sid in

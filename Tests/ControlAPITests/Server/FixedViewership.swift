@@ -20,6 +20,13 @@ final class FixedViewership: ViewershipReporting {
         "sid-\(room)-\(identity)"
     }
 
+    let reports = Mutex<[(report: PlayerReport, room: String?)]>([])
+
+    func take(_ report: PlayerReport, room: String?) -> Bool {
+        reports.withLock { $0.append((report, room)) }
+        return true
+    }
+
     func totals() -> ViewershipTotals {
         let all = rooms.withLock { $0.values.sorted { $0.room < $1.room } }
         var total = RoomViewership(room: "", asOf: Date(timeIntervalSince1970: 0))

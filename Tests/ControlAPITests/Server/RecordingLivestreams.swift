@@ -54,6 +54,16 @@ final class RecordingLivestreams: LivestreamControlling {
         }
     }
 
+    private let hurried = Mutex<[String]>([])
+
+    /// The outputs that were to try again, in order.
+    var retried: [String] { hurried.withLock { $0 } }
+
+    func retry(output name: String, room: String) throws(StageError) {
+        guard targets(room).contains(where: { $0.name == name }) else { throw .livestreamNotRunning }
+        hurried.withLock { $0.append(name) }
+    }
+
     func status(room: String) -> LivestreamStatus {
         let targets = targets(room)
         return LivestreamStatus(

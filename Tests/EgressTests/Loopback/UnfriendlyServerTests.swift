@@ -72,6 +72,31 @@ struct UnfriendlyServerTests {
         #expect(failed.lastError?.contains("not a public address") == true)
     }
 
+    @Test("a try that is far off is made at once when somebody wants it, and once for each time")
+    func retried() throws {
+        let server = try Listener()
+        defer { server.end() }
+        server.serve { _, _ in }
+        var configuration = PushFixture.quick
+        configuration.backOff.first = 60
+        configuration.backOff.cap = 60
+        let fixture = try PushFixture(
+            "retried",
+            url: "rtmp://127.0.0.1:\(server.port)/live",
+            key: "k",
+            configuration: configuration
+        )
+        _ = try #require(fixture.wait { $0.lastError != nil })
+        for tries in 1...3 {
+            let deadline = MonotonicTime.now().advanced(seconds: 2)
+            while server.connections < tries, MonotonicTime.now() < deadline { usleep(10_000) }
+            // The wait for the next try has begun by then.
+            usleep(150_000)
+            #expect(server.connections == tries)
+            fixture.push.retry()
+        }
+    }
+
     @Test("a name that does not resolve is tried again")
     func unknownName() throws {
         let fixture = try PushFixture("nameless", url: "rtmp://no-such-host.invalid/live", key: "k")

@@ -79,6 +79,44 @@ struct RenditionPlaybackTests {
         #expect(try stand.exchange("/live/r/1080p.m3u8?sid=r-7")?.status == 404)
     }
 
+    @Test("Each playlist reports how far the others are, and never itself")
+    func reports() throws {
+        let stand = try onAir()
+        let names = ["media", "360p", "audio"]
+        var newest: [String: String] = [:]
+        var reports: [String: [String]] = [:]
+        for name in names {
+            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            let part = try #require(text.matches(of: /#EXT-X-PART:.*\/s(\d+)\.p(\d+)\.m4s/).last)
+            newest[name] = "LAST-MSN=\(part.output.1),LAST-PART=\(part.output.2)"
+            reports[name] = lines(text).filter { $0.hasPrefix("#EXT-X-RENDITION-REPORT:") }
+            #expect(lines(text).suffix(2) == reports[name]?[...])
+        }
+        for name in names {
+            let expected = try names.filter { $0 != name }.map { other in
+                "#EXT-X-RENDITION-REPORT:URI=\"\(other).m3u8\",\(try #require(newest[other]))"
+            }
+            #expect(Set(reports[name] ?? []) == Set(expected))
+        }
+    }
+
+    @Test("A rendition that begins after a restart of the mixer has the discontinuity numbers of the program")
+    func lateRendition() throws {
+        let stand = try SiteStand()
+        stand.feeds.open("r", with: Self.ladder)
+        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        let rendition = try #require(programs.rendition("360p"))
+        for packet in Packets.program(seconds: 6) { programs.program.receive(packet) }
+        programs.program.publisherChanged()
+        for packet in Packets.program(from: 7_000, seconds: 26) { programs.program.receive(packet) }
+        for packet in Packets.program(from: 13_000, seconds: 20) { rendition.receive(packet) }
+        for name in ["media", "360p"] {
+            let text = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            #expect(text.contains("#EXT-X-DISCONTINUITY-SEQUENCE:1\n"))
+            #expect(!text.contains("#EXT-X-DISCONTINUITY\n"))
+        }
+    }
+
     @Test("A program waits a segment's time for its renditions before players are told of it")
     func patience() throws {
         let stand = try SiteStand()

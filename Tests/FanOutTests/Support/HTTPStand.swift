@@ -90,6 +90,20 @@ final class RawClient: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
+    /// Takes the first answer out of what came, when it is whole by its `Content-Length`.
+    func takeAnswer() -> (header: String, body: ByteBuffer)? {
+        state.withLock { state in
+            let bytes = Array(state.bytes.readableBytesView.prefix(2_048))
+            guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: [13, 10, 13, 10]) }),
+                let header = state.bytes.getString(at: state.bytes.readerIndex, length: end + 4),
+                let length = header.firstMatch(of: /\r\nContent-Length: (\d+)\r\n/).flatMap({ Int($0.output.1) }),
+                state.bytes.readableBytes >= end + 4 + length
+            else { return nil }
+            state.bytes.moveReaderIndex(forwardBy: end + 4)
+            return state.bytes.readSlice(length: length).map { (header, $0) }
+        }
+    }
+
     /// The header of the first answer, and what came behind it; nil while the header is not whole.
     var answer: (header: String, body: ByteBuffer)? {
         var bytes = received

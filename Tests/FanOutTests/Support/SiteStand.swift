@@ -12,6 +12,7 @@ final class SiteStand {
     let audience = RecordingAudience()
     let feeds: FeedDirectory
     let hls: HLSDirectory
+    let site: MediaSite
     let channel: EmbeddedChannel
     let behind = ServerBehind()
 
@@ -19,7 +20,7 @@ final class SiteStand {
         let configuration = FanOutConfiguration()
         feeds = FeedDirectory(group: loop, configuration: configuration)
         hls = HLSDirectory(configuration: configuration.hls)
-        let site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits)
+        site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits)
         channel = EmbeddedChannel(loop: loop)
         if let address { channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1) }
         try channel.pipeline.syncOperations.addHandlers([MediaHTTPHandler(site: site), behind])
@@ -35,7 +36,28 @@ final class SiteStand {
         return program
     }
 
-    func ask(_ path: String, method: HTTPRequest.Method = .get, fields: [HTTPField.Name: String] = [:]) throws {
+    /// One more connection to the same site, on the same loop.
+    func connect() throws -> EmbeddedChannel {
+        let channel = EmbeddedChannel(loop: loop)
+        try channel.pipeline.syncOperations.addHandlers([MediaHTTPHandler(site: site), ServerBehind()])
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
+        return channel
+    }
+
+    /// Puts more of a program on the air, and lets its waiting players be answered.
+    func goOn(_ program: HLSProgram, from start: Int64, milliseconds: Int64) {
+        let packets = Packets.program(from: start, seconds: Int(milliseconds / 1000) + 1)
+        for packet in packets where packet.timestamp < start + milliseconds { program.receive(packet) }
+        loop.run()
+    }
+
+    func ask(
+        _ path: String,
+        method: HTTPRequest.Method = .get,
+        fields: [HTTPField.Name: String] = [:],
+        on other: EmbeddedChannel? = nil
+    ) throws {
+        let channel = other ?? channel
         var request = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
         for (name, value) in fields { request.headerFields[name] = value }
         try channel.writeInbound(HTTPRequestPart.head(request))
@@ -43,7 +65,8 @@ final class SiteStand {
     }
 
     /// The next whole answer that left the connection; nil when there is none.
-    func answer() throws -> Answer? {
+    func answer(on other: EmbeddedChannel? = nil) throws -> Answer? {
+        let channel = other ?? channel
         guard let first = try channel.readOutbound(as: HTTPResponsePart.self) else { return nil }
         guard case .head(let head) = first else { return nil }
         var body = ByteBuffer()

@@ -37,6 +37,7 @@ struct PipelineTests {
             secrets: secrets,
             tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
             database: folder.file("data/rooms.sqlite"),
+            viewershipDatabase: folder.file("data/viewership.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
             launchMixer: { room, _, _ in
                 mixers.rooms.withLock { $0.append(room) }

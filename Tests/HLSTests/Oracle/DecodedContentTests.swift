@@ -139,4 +139,29 @@ struct DecodedContentTests {
             }
         }
     }
+
+    @Test("all parts one after the other are the segments bit for bit, and play as they do, holes included")
+    func parts() throws {
+        try withTemporaryFolder { folder in
+            let recording = try Recording(in: folder, seconds: 5)
+            // Most of a second in which no picture came: longer than two parts.
+            let packets = recording.packets.filter { packet in
+                !packet.isPicture || packet.isKeyPicture || !(2_400..<3_200).contains(packet.timestamp)
+            }
+            var broadcast = Broadcast()
+            broadcast.feed(packets)
+            broadcast.finish()
+            let parts = broadcast.parts.reduce(into: Data()) { $0.append(contentsOf: $1.data.readableBytesView) }
+            let segments = broadcast.segments.flatMap(\.parts)
+                .reduce(into: Data()) { $0.append(contentsOf: $1.readableBytesView) }
+            #expect(parts == segments)
+            #expect(try broadcast.parts.contains { try Fragment($0.data).video?.sizes.isEmpty == true })
+            let file = folder.appendingPathComponent("parts.mp4")
+            try (Data(broadcast.initializations[0].data.readableBytesView) + parts).write(to: file)
+            let pictures = try Oracle.frames(file, stream: "v")
+            #expect(try Oracle.packets(file, stream: "v").count == packets.filter(\.isPicture).count)
+            #expect(pictures == (try Oracle.frames(broadcast.write(to: folder), stream: "v")))
+            #expect(try Oracle.frames(file, stream: "a") == Oracle.frames(recording.file, stream: "a"))
+        }
+    }
 }

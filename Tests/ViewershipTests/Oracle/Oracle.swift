@@ -20,6 +20,27 @@ struct Oracle {
         case endNotBackDated
         /// A relay of ours counts as a viewer.
         case countedRelay
+        /// A change of rendition comes with a new id, and so counts as a join.
+        case joinAtSwitch
+        /// Ids that somebody made up are taken for ours.
+        case unprovenIDs
+        /// Half of the players are counted by another gateway from the middle on, and the two are added up.
+        case twoGateways
+        /// After a kill nothing is found on disk.
+        case lostHistory
+        /// After a kill the sessions found on disk join again.
+        case joinsAgain
+    }
+
+    /// The gateway is killed and started again, at whole seconds.
+    struct Crash {
+        var at: Int
+        var downtime: Int
+        /// Seconds in which connections and players are back.
+        var returning = 5
+
+        var back: Int { at + downtime }
+        var over: Int { back + returning }
     }
 
     /// How often each rule was broken.
@@ -56,8 +77,8 @@ struct Oracle {
     static let connectionKinds: [PlaybackProtocol] = [.rtmp, .flv]
     static let requestKinds: [PlaybackProtocol] = [.hls, .llhls]
 
-    let players: [VirtualPlayer]
-    let events: [Event]
+    private(set) var players: [VirtualPlayer]
+    private(set) var events: [Event]
     let end: Int
 
     init(players count: Int, seconds: Int, seed: UInt64) {
@@ -69,6 +90,30 @@ struct Oracle {
             events += player.playback.isConnection ? Self.connection(player, index) : Self.requests(player, index)
         }
         self.events = events.sorted { ($0.at, $0.player) < ($1.at, $1.player) }
+    }
+
+    /// Puts everybody into one room.
+    mutating func oneRoom() {
+        for index in players.indices { players[index].room = 0 }
+    }
+
+    /// The most who truly watched at once, from their first media to their leaving.
+    var truePeak: Int {
+        var moves: [(at: Int, change: Int)] = []
+        for player in players {
+            moves.append((player.join, 1))
+            moves.append((player.leave, -1))
+            for blip in player.blips where player.playback.isConnection {
+                moves.append((blip.lowerBound, -1))
+                moves.append((blip.upperBound, 1))
+            }
+        }
+        var (live, peak) = (0, 0)
+        for move in moves.sorted(by: { ($0.at, $0.change) < ($1.at, $1.change) }) {
+            live += move.change
+            peak = max(peak, live)
+        }
+        return peak
     }
 
     private static func connection(_ player: VirtualPlayer, _ index: Int) -> [Event] {
@@ -88,94 +133,5 @@ struct Oracle {
             guard poll + 20 < player.leave, index % 4 == 0 else { return [playlist] }
             return [playlist, Event(at: poll + 20, player: index, kind: .segment)]
         }
-    }
-
-    func run(_ mutation: Mutation = .none) -> Verdict {
-        let stand = Stand()
-        var verdict = Verdict()
-        var sids = players.map { stand.ledger.makeSession(room: Self.rooms[$0.room]) }
-        if mutation == .countedRelay {
-            stand.watch(stand.ledger.makeSession(room: "one"), from: 0, by: .rtmp, room: "one")
-        }
-        var truth = Truth(players)
-        var next = 0
-        // The last live count has gone after the longest time-out; the last leave is final after the grace time more.
-        let gone = end / 1000 + 31
-        for second in 0...gone + 15 {
-            let now = second * 1000
-            while next < events.count, events[next].at <= now {
-                play(events[next], on: stand, &sids, mutation)
-                next += 1
-            }
-            stand.clock.move(to: stand.moment(Double(second)))
-            if mutation != .stoppedClock { stand.ledger.advance(to: stand.clock.now) }
-            let totals = stand.ledger.totals()
-            compare(totals, truth.range(at: now), &verdict)
-            if second >= gone, totals.total.concurrent != 0 { verdict.leftOver += 1 }
-        }
-        judgeEnd(stand.ledger.totals(), &verdict)
-        return verdict
-    }
-
-    private func play(_ event: Event, on stand: Stand, _ sids: inout [String], _ mutation: Mutation) {
-        let player = players[event.player]
-        let kind: AudienceEvent.Kind
-        switch event.kind {
-        case .open: kind = .opened
-        case .reopen:
-            if mutation == .newIDAfterBlip {
-                sids[event.player] = stand.ledger.makeSession(room: Self.rooms[player.room])
-                stand.record(
-                    sids[event.player],
-                    .opened,
-                    at: Double(event.at) / 1000,
-                    by: player.playback,
-                    room: Self.rooms[player.room]
-                )
-                kind = .watched(since: stand.moment(Double(event.at) / 1000))
-            } else {
-                kind = .opened
-            }
-        case .watched(let since): kind = .watched(since: stand.moment(Double(since) / 1000))
-        case .close(let reason):
-            if mutation == .lostCloses { return }
-            kind = .closed(reason)
-        case .playlist:
-            if mutation == .lostPolls, event.at / 1000 % 20 > 2 { return }
-            kind = .playlistServed
-        case .segment: kind = .segmentServed
-        }
-        let delay = mutation == .endNotBackDated && event.at == player.polls.last ? 11_000 : 0
-        stand.record(
-            sids[event.player],
-            kind,
-            at: Double(event.at + delay) / 1000,
-            by: player.playback,
-            room: Self.rooms[player.room]
-        )
-    }
-
-    private func compare(_ totals: ViewershipTotals, _ truth: Truth.Range, _ verdict: inout Verdict) {
-        for playback in Self.connectionKinds {
-            let live = totals.total.byProtocol[playback] ?? 0
-            if live < truth.low[playback] { verdict.belowTruth += 1 }
-            if live > truth.low[playback] { verdict.aboveTruth += 1 }
-        }
-        for playback in Self.requestKinds {
-            let live = totals.total.byProtocol[playback] ?? 0
-            if live < truth.low[playback] { verdict.belowTruth += 1 }
-            if live > truth.high[playback] { verdict.aboveTruth += 1 }
-        }
-        let sum = totals.rooms.map(\.concurrent).reduce(0, +)
-        let peaks = totals.rooms.map(\.peak).reduce(0, +)
-        if sum != totals.total.concurrent || totals.total.peak > peaks { verdict.identities += 1 }
-        for figures in totals.rooms + [totals.total] where !figures.brokenIdentities.isEmpty { verdict.identities += 1 }
-    }
-
-    private func judgeEnd(_ totals: ViewershipTotals, _ verdict: inout Verdict) {
-        if totals.total.joins != players.count { verdict.joins += 1 }
-        if totals.total.resumable != 0 || totals.total.leaves != totals.total.joins { verdict.leftOver += 1 }
-        let truth = Double(players.map(\.watched).reduce(0, +)) / 1000
-        if abs(totals.total.watchTimeSeconds / truth - 1) >= 0.005 { verdict.watchTime += 1 }
     }
 }

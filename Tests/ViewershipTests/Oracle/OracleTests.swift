@@ -5,9 +5,9 @@ import Testing
 
 @Suite("A crowd whose truth is known")
 struct OracleTests {
-    @Test("20 000 players: exact joins, live counts within bounds each second, unbiased watch time, nothing left")
+    @Test("5 000 players: exact joins, live counts within bounds each second, unbiased watch time, nothing left")
     func crowd() {
-        let oracle = Oracle(players: 20_000, seconds: 600, seed: 1)
+        let oracle = Oracle(players: 5000, seconds: 600, seed: 1)
         let verdict = oracle.run()
         #expect(verdict == Oracle.Verdict())
     }
@@ -35,6 +35,24 @@ struct OracleTests {
         #expect(endNotBackDated.watchTime > 0)
         let countedRelay = oracle.run(.countedRelay)
         #expect(countedRelay.joins > 0)
+        let joinAtSwitch = oracle.run(.joinAtSwitch)
+        #expect(joinAtSwitch.joins > 0)
+        let unprovenIDs = oracle.run(.unprovenIDs)
+        #expect(unprovenIDs.joins > 0 && unprovenIDs.aboveTruth > 0)
+        let twoGateways = oracle.run(.twoGateways)
+        #expect(twoGateways.joins > 0)
+    }
+
+    @Test("G8 killed in the middle and back after two seconds: no join is lost or doubled, identities hold throughout")
+    func killed() {
+        let oracle = Oracle(players: 1500, seconds: 200, seed: 7)
+        let crash = Oracle.Crash(at: 90, downtime: 2)
+        let verdict = oracle.run(crash: crash)
+        #expect(verdict == Oracle.Verdict())
+        let lostHistory = oracle.run(.lostHistory, crash: crash)
+        #expect(lostHistory.joins > 0)
+        let joinsAgain = oracle.run(.joinsAgain, crash: crash)
+        #expect(joinsAgain.joins > 0)
     }
 
     @Test("of connections alone the peak is the true one, and watch time is the area under the count")

@@ -153,7 +153,7 @@ struct ParticipantTests {
         #expect(stand.report.joins == stand.report.leaves)
         #expect(stand.report.joins > 100)
         let left = stand.ledger.owners.map { owner in
-            owner.shard.withLock { $0.participantPlaces.count + $0.places.count }
+            owner.shard.withLock { $0.viewerPlaces.count + $0.index.count }
         }
         #expect(left.reduce(0, +) == 0)
     }

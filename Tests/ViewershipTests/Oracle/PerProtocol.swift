@@ -1,5 +1,7 @@
 import Stage
 
+@testable import Viewership
+
 /// One value for each way to watch, without a dictionary behind it.
 struct PerProtocol<Value: Sendable>: Sendable {
     private var sdk: Value

@@ -1,0 +1,9 @@
+// deflateInit2 is a macro, which Swift does not see.
+#pragma once
+
+#include <zlib.h>
+
+/// Begins a compression whose output is a gzip file (RFC 1952).
+static inline int footlight_gzip_begin(z_stream *stream, int level) {
+    return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+}

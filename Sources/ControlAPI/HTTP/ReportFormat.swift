@@ -1,0 +1,86 @@
+import GatewayModel
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Stage
+
+/// How a report is wanted: as JSON, as a table, or as a line of JSON for each row.
+enum ReportFormat: String {
+    case json
+    case csv
+    case jsonLines = "jsonl"
+
+    private static let types: [(String, ReportFormat)] = [
+        ("text/csv", .csv), ("application/jsonl", .jsonLines), ("application/x-ndjson", .jsonLines),
+        ("application/json", .json),
+    ]
+
+    /// By the end of the path, the query item `format`, or `Accept`, in this order.
+    ///
+    /// - Throws: 3073 for a format that there is not.
+    init(_ request: Request) throws(StageError) {
+        let path = request.uri.path
+        if let named = [ReportFormat.csv, .jsonLines].first(where: { path.hasSuffix("." + $0.rawValue) }) {
+            self = named
+        } else if let name = request.uri.queryParameters.get("format") {
+            guard let format = ReportFormat(rawValue: name) else {
+                throw .invalidParameter("format", "must be json, csv or jsonl")
+            }
+            self = format
+        } else {
+            let accepted = request.headers[.accept]?.lowercased() ?? ""
+            let found = Self.types.compactMap { type, format in
+                accepted.firstRange(of: type).map { ($0.lowerBound, format) }
+            }
+            self = found.min { $0.0 < $1.0 }?.1 ?? .json
+        }
+    }
+
+    /// The answer.
+    ///
+    /// - Parameters:
+    ///   - whole: what JSON has.
+    ///   - rows: what the other two have.
+    ///   - name: of the file that a browser makes of it, without its ending.
+    func answer<Row: ReportRow>(_ whole: some Encodable, rows: [Row], name: String) throws -> Response {
+        switch self {
+        case .json:
+            return try Reply.json(whole)
+        case .csv:
+            var table = CSVText(header: Row.columns)
+            for row in rows { table.add(row.cells) }
+            return file(ByteBuffer(string: table.text), type: "text/csv; charset=utf-8; header=present", name: name)
+        case .jsonLines:
+            var lines = ByteBuffer()
+            for row in rows {
+                lines.writeBytes(try WireJSON.encode(row))
+                lines.writeString("\n")
+            }
+            return file(lines, type: "application/jsonl; charset=utf-8", name: name)
+        }
+    }
+
+    private func file(_ bytes: ByteBuffer, type: String, name: String) -> Response {
+        let plain = String(
+            name.unicodeScalars.filter {
+                $0.isASCII && ($0.properties.isAlphabetic || "0123456789-_".unicodeScalars.contains($0))
+            }
+        )
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: type,
+                .contentLength: String(bytes.readableBytes),
+                .cacheControl: "no-store",
+                .contentDisposition: "attachment; filename=\"\(plain).\(rawValue)\"",
+            ],
+            body: ResponseBody(byteBuffer: bytes)
+        )
+    }
+}
+
+/// A row of a report, as a table has it and as JSON has it.
+protocol ReportRow: Encodable {
+    static var columns: [String] { get }
+    var cells: [CSVText.Cell] { get }
+}

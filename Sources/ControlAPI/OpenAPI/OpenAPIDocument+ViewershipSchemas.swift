@@ -1,0 +1,281 @@
+extension OpenAPIDocument {
+    /// The words of the audience's reports.
+    static let viewershipSchemas = """
+            SeriesPointResource:
+              description: 'One step of a series, of all viewers of a room or of one group of them.'
+              type: object
+              required:
+                - at
+                - group
+                - average_viewers
+                - peak_viewers
+                - joins
+                - leaves
+                - watch_time_seconds
+              properties:
+                at:
+                  type: string
+                  format: date-time
+                  description: 'Where the step begins.'
+                group:
+                  type: [string, "null"]
+                  description: 'Which group, as hls; null where the viewers are not grouped.'
+                average_viewers:
+                  type: number
+                  description: 'Viewers on average over the step.'
+                peak_viewers:
+                  type: [integer, "null"]
+                  description: 'The most viewers at once; null for a group.'
+                joins:
+                  type: integer
+                  description: 'Playbacks that began.'
+                leaves:
+                  type: integer
+                  description: 'Playbacks that ended for good.'
+                watch_time_seconds:
+                  type: number
+                  description: 'Time watched by all together.'
+            UniquesResource:
+              description: 'Distinct viewers of a broadcast.'
+              type: object
+              required:
+                - users
+                - devices
+                - estimated
+                - approximate
+              properties:
+                users:
+                  type: integer
+                  description: 'Known by their tokens.'
+                devices:
+                  type: integer
+                  description: >-
+                    By token, by the id that a device keeps, or else by playback: never fewer than there were.
+                estimated:
+                  type: integer
+                  description: 'By address and player: an estimate, in which one viewer of two days is two.'
+                approximate:
+                  type: boolean
+                  description: 'One of them is estimated to 0.8 %, because there were more than a million.'
+            ViewerSessionList:
+              description: 'The answer of GET /v1/rooms/{room}/viewership/sessions.'
+              type: object
+              required:
+                - sessions
+                - meta
+              properties:
+                sessions:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/ViewerSessionResource'
+                  description: 'In order of their beginning.'
+                meta:
+                  $ref: '#/components/schemas/PageResource'
+            ViewerSessionResource:
+              description: 'One playback of a broadcast, and of nobody in particular.'
+              type: object
+              required:
+                - id
+                - started_at
+                - ended_at
+                - watch_time_seconds
+                - stalled_seconds
+                - protocol
+                - rendition
+                - region
+                - client
+                - switches
+                - end_reason
+              properties:
+                id:
+                  type: string
+                  description: 'Tells it apart; not the session id that its player shows.'
+                started_at:
+                  type: string
+                  format: date-time
+                  description: 'First media.'
+                ended_at:
+                  type: [string, "null"]
+                  format: date-time
+                  description: 'Where the watching ended; null while it lasts.'
+                watch_time_seconds:
+                  type: number
+                  description: >-
+                    Time watched, settled: of a playback that lasts, what it had watched at its last change.
+                stalled_seconds:
+                  type: number
+                  description: 'Time that its player says it waited for media.'
+                protocol:
+                  type: string
+                  description: 'sdk, rtmp, flv, hls or llhls.'
+                rendition:
+                  type: string
+                  description: 'The latest rendition; empty for the program as it is.'
+                region:
+                  type: string
+                  description: 'Country or region, ISO codes; empty where nobody knows.'
+                client:
+                  type: string
+                  description: 'web, ios, android, tv, tool or unknown.'
+                switches:
+                  type: integer
+                  description: 'Changes of rendition.'
+                end_reason:
+                  type: [string, "null"]
+                  description: 'left, timed_out, too_slow, room_ended or shutdown; null while it lasts.'
+            ViewershipSeries:
+              description: 'The answer of GET /v1/rooms/{room}/viewership/timeseries.'
+              type: object
+              required:
+                - room
+                - step
+                - group_by
+                - points
+              properties:
+                room:
+                  type: string
+                  description: 'The room''s unique name.'
+                step:
+                  type: integer
+                  description: 'Seconds of a step.'
+                group_by:
+                  type: [string, "null"]
+                  description: 'protocol, rendition, region or client; null for all together.'
+                points:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/SeriesPointResource'
+                  description: 'In order of time; steps in which nothing was counted are left out.'
+            ViewershipSliceResource:
+              description: 'What one group of a broadcast''s viewers did.'
+              type: object
+              required:
+                - joins
+                - watch_time_seconds
+                - average_viewers
+              properties:
+                joins:
+                  type: integer
+                  description: 'Playbacks that began.'
+                watch_time_seconds:
+                  type: number
+                  description: 'Time watched by all together.'
+                average_viewers:
+                  type: number
+                  description: 'Viewers on average over the broadcast.'
+            ViewershipSummary:
+              description: 'The answer of GET /v1/rooms/{room}/viewership/summary: one broadcast as a whole.'
+              type: object
+              required:
+                - room
+                - began_at
+                - ended_at
+                - on_air_seconds
+                - peak_viewers
+                - peak_at
+                - live_peak_viewers
+                - average_viewers
+                - average_minute_audience
+                - joins
+                - leaves
+                - switches
+                - uniques
+                - watch_hours
+                - average_watch_seconds
+                - average_startup_seconds
+                - stalled_seconds
+                - rebuffer_ratio
+                - excluded
+                - settled
+                - by_protocol
+                - by_rendition
+                - by_region
+                - by_client
+              properties:
+                room:
+                  type: string
+                  description: 'The room''s unique name.'
+                began_at:
+                  type: string
+                  format: date-time
+                  description: 'When the broadcast began.'
+                ended_at:
+                  type: [string, "null"]
+                  format: date-time
+                  description: 'Null while it lasts.'
+                on_air_seconds:
+                  type: number
+                  description: 'For how long its program was on the air; the averages are over this time.'
+                peak_viewers:
+                  type: integer
+                  description: >-
+                    The most viewers at once: settled, without those who had left and were not yet timed out.
+                peak_at:
+                  type: [string, "null"]
+                  format: date-time
+                  description: 'When that was; null before the first viewer.'
+                live_peak_viewers:
+                  type: integer
+                  description: 'The most viewers at once as it was shown live.'
+                average_viewers:
+                  type: number
+                  description: 'Viewers on average over the time on the air (ACV).'
+                average_minute_audience:
+                  type: number
+                  description: 'The average audience of the whole minutes (AMA).'
+                joins:
+                  type: integer
+                  description: 'Playbacks that began.'
+                leaves:
+                  type: integer
+                  description: 'Playbacks that ended for good.'
+                switches:
+                  type: integer
+                  description: 'Changes of rendition.'
+                uniques:
+                  $ref: '#/components/schemas/UniquesResource'
+                watch_hours:
+                  type: number
+                  description: 'Time watched by all together, in hours.'
+                average_watch_seconds:
+                  type: number
+                  description: 'Time watched on average by one playback.'
+                average_startup_seconds:
+                  type: [number, "null"]
+                  description: >-
+                    Time from a request to its first media on average; null where it is not known of anybody.
+                stalled_seconds:
+                  type: number
+                  description: 'Time that players say they waited for media in the midst of it.'
+                rebuffer_ratio:
+                  type: number
+                  description: 'Part of the time that was waited instead of watched.'
+                excluded:
+                  type: object
+                  additionalProperties: { type: integer }
+                  description: 'Sessions and requests that never counted, by the reason.'
+                settled:
+                  type: boolean
+                  description: 'No more is to come: the broadcast is over.'
+                by_protocol:
+                  type: object
+                  additionalProperties:
+                    $ref: '#/components/schemas/ViewershipSliceResource'
+                  description: 'By how they watched.'
+                by_rendition:
+                  type: object
+                  additionalProperties:
+                    $ref: '#/components/schemas/ViewershipSliceResource'
+                  description: 'By rendition; the empty one is the program as it is.'
+                by_region:
+                  type: object
+                  additionalProperties:
+                    $ref: '#/components/schemas/ViewershipSliceResource'
+                  description: 'By country or region; empty where nobody knows.'
+                by_client:
+                  type: object
+                  additionalProperties:
+                    $ref: '#/components/schemas/ViewershipSliceResource'
+                  description: 'By kind of player.'
+        """
+}

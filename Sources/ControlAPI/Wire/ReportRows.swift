@@ -1,0 +1,76 @@
+import GatewayModel
+
+extension CSVText.Cell {
+    fileprivate static func time(_ time: Timestamp?) -> CSVText.Cell {
+        time.map { .text($0.text) } ?? .nothing
+    }
+
+    fileprivate static func optional(_ text: String?) -> CSVText.Cell {
+        text.map { .text($0) } ?? .nothing
+    }
+}
+
+extension SeriesPointResource: ReportRow {
+    static var columns: [String] {
+        ["at", "group", "average_viewers", "peak_viewers", "joins", "leaves", "watch_time_seconds"]
+    }
+
+    var cells: [CSVText.Cell] {
+        [
+            .time(at), .optional(group), .number(averageViewers), peakViewers.map { .count($0) } ?? .nothing,
+            .count(joins), .count(leaves), .number(watchTimeSeconds),
+        ]
+    }
+}
+
+extension ViewerSessionResource: ReportRow {
+    static var columns: [String] {
+        [
+            "id", "started_at", "ended_at", "watch_time_seconds", "stalled_seconds", "protocol", "rendition", "region",
+            "client", "switches", "end_reason",
+        ]
+    }
+
+    var cells: [CSVText.Cell] {
+        [
+            .text(id), .time(startedAt), .time(endedAt), .number(watchTimeSeconds), .number(stalledSeconds),
+            .text(playback), .text(rendition), .text(region), .text(client), .count(switches), .optional(endReason),
+        ]
+    }
+}
+
+extension ViewershipSummary: ReportRow {
+    static var columns: [String] {
+        [
+            "room", "began_at", "ended_at", "on_air_seconds", "peak_viewers", "peak_at", "live_peak_viewers",
+            "average_viewers", "average_minute_audience", "joins", "leaves", "switches", "unique_users",
+            "unique_devices",
+            "unique_estimated", "watch_hours", "average_watch_seconds", "average_startup_seconds", "stalled_seconds",
+            "rebuffer_ratio", "settled",
+        ]
+    }
+
+    var cells: [CSVText.Cell] {
+        [
+            .text(room), .time(beganAt), .time(endedAt), .number(onAirSeconds), .count(peakViewers), .time(peakAt),
+            .count(livePeakViewers), .number(averageViewers), .number(averageMinuteAudience), .count(joins),
+            .count(leaves), .count(switches), .count(uniques.users), .count(uniques.devices), .count(uniques.estimated),
+            .number(watchHours), .number(averageWatchSeconds), averageStartupSeconds.map { .number($0) } ?? .nothing,
+            .number(stalledSeconds), .number(rebufferRatio), .text(settled ? "true" : "false"),
+        ]
+    }
+}
+
+extension ViewershipResource: ReportRow {
+    static var columns: [String] {
+        ["room", "as_of", "concurrent_viewers", "devices", "peak_concurrent_viewers", "peak_at", "joins", "leaves"]
+            + ["watch_time_seconds", "unfiltered_viewers", "sdk", "rtmp", "flv", "hls", "llhls"]
+    }
+
+    var cells: [CSVText.Cell] {
+        [
+            .text(room), .time(asOf), .count(concurrentViewers), .count(devices), .count(peakConcurrentViewers),
+            .time(peakAt), .count(joins), .count(leaves), .number(watchTimeSeconds), .count(unfilteredViewers),
+        ] + ["sdk", "rtmp", "flv", "hls", "llhls"].map { .count(by.byProtocol[$0] ?? 0) }
+    }
+}

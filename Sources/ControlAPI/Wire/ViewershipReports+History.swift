@@ -1,0 +1,88 @@
+import GatewayModel
+import Stage
+import Viewership
+
+extension Timestamp {
+    /// - Parameter milliseconds: since 1970.
+    init(milliseconds: Int64) {
+        self.init(Double(milliseconds) / 1000)
+    }
+}
+
+extension ViewershipSummary {
+    /// - Parameter peak: settled; nil for a broadcast without sessions, or whose sessions are kept no longer.
+    init(_ figures: BroadcastFigures, peak: (viewers: Int, at: Int64)?) {
+        let broadcast = figures.broadcast
+        self.init(
+            room: broadcast.room,
+            beganAt: Timestamp(milliseconds: broadcast.began),
+            endedAt: broadcast.ended.map { Timestamp(milliseconds: $0) }
+        )
+        let whole = figures.whole
+        let watched = Double(whole.watched) / 1000
+        onAirSeconds = Double(figures.duration) / 1000
+        peakViewers = peak?.viewers ?? broadcast.peak
+        peakAt = (peak?.at ?? broadcast.peakAt).map { Timestamp(milliseconds: $0) }
+        livePeakViewers = broadcast.peak
+        averageViewers = figures.average(of: whole)
+        averageMinuteAudience = figures.averageMinuteAudience
+        joins = whole.joins
+        leaves = whole.leaves
+        switches = whole.switches
+        uniques = UniquesResource(broadcast.uniques)
+        watchHours = watched / 3600
+        averageWatchSeconds = whole.joins > 0 ? watched / Double(whole.joins) : 0
+        if broadcast.startups > 0 {
+            averageStartupSeconds = Double(broadcast.startup) / 1000 / Double(broadcast.startups)
+        }
+        stalledSeconds = Double(broadcast.stalled) / 1000
+        rebufferRatio = watched + stalledSeconds > 0 ? stalledSeconds / (watched + stalledSeconds) : 0
+        excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
+        func slices(_ groups: [String: BroadcastFigures.Slice]) -> [String: ViewershipSliceResource] {
+            groups.mapValues { slice in
+                ViewershipSliceResource(
+                    joins: slice.joins,
+                    watchTimeSeconds: Double(slice.watched) / 1000,
+                    averageViewers: figures.average(of: slice)
+                )
+            }
+        }
+        byProtocol = slices(figures.byProtocol)
+        byRendition = slices(figures.byRendition)
+        byRegion = slices(figures.byRegion)
+        byClient = slices(figures.byClient)
+    }
+}
+
+extension SeriesPointResource {
+    /// - Parameter step: seconds.
+    init(_ point: ViewershipTimeline.Point, step: Int) {
+        self.init(
+            at: Timestamp(milliseconds: point.at),
+            group: point.group,
+            averageViewers: Double(point.watched) / 1000 / Double(step),
+            peakViewers: point.peak,
+            joins: point.joins,
+            leaves: point.leaves,
+            watchTimeSeconds: Double(point.watched) / 1000
+        )
+    }
+}
+
+extension ViewerSessionResource {
+    init(_ row: SessionRow) {
+        self.init(
+            id: String(row.code, radix: 16),
+            startedAt: Timestamp(milliseconds: row.start),
+            endedAt: row.end.map { Timestamp(milliseconds: $0) },
+            watchTimeSeconds: Double(row.watched) / 1000,
+            stalledSeconds: Double(row.stalled) / 1000,
+            playback: row.dimensions.playback.rawValue,
+            rendition: row.dimensions.rendition,
+            region: row.dimensions.region,
+            client: row.dimensions.client.rawValue,
+            switches: row.switches,
+            endReason: row.reason?.rawValue
+        )
+    }
+}

@@ -1,0 +1,19 @@
+/// What becomes of a request for a playlist or a file.
+enum MediaAnswer {
+    /// It is answered at once.
+    case now(MediaResponse)
+    /// It is answered when the media that it asks for is there.
+    case wait(MediaWait)
+}
+
+/// A request that waits for media, and what is known of it for the answer.
+struct MediaWait {
+    let program: HLSProgram
+    let target: HLSWaitTarget
+    /// Whose request it is; nil for a part, whose address is the same for everybody.
+    let sid: String?
+    /// Under whose name the answer is recorded; nil when it is not.
+    let session: ViewerSession?
+    /// The player reads gzip.
+    let readsGzip: Bool
+}

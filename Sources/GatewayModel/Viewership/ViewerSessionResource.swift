@@ -1,0 +1,66 @@
+/// One playback of a broadcast, and of nobody in particular.
+public struct ViewerSessionResource: Codable, Sendable, Hashable {
+    /// Tells it apart; not the session id that its player shows.
+    public var id: String
+    /// First media.
+    public var startedAt: Timestamp
+    /// Where the watching ended; null while it lasts.
+    @ExplicitNull public var endedAt: Timestamp?
+    /// Time watched, settled: of a playback that lasts, what it had watched at its last change.
+    public var watchTimeSeconds: Double
+    /// Time that its player says it waited for media.
+    public var stalledSeconds: Double
+    /// `sdk`, `rtmp`, `flv`, `hls` or `llhls`.
+    public var playback: String
+    /// The latest rendition; empty for the program as it is.
+    public var rendition: String
+    /// Country or region, ISO codes; empty where nobody knows.
+    public var region: String
+    /// `web`, `ios`, `android`, `tv`, `tool` or `unknown`.
+    public var client: String
+    /// Changes of rendition.
+    public var switches: Int
+    /// `left`, `timed_out`, `too_slow`, `room_ended` or `shutdown`; null while it lasts.
+    @ExplicitNull public var endReason: String?
+
+    /// Makes a playback.
+    public init(
+        id: String,
+        startedAt: Timestamp,
+        endedAt: Timestamp?,
+        watchTimeSeconds: Double,
+        stalledSeconds: Double,
+        playback: String,
+        rendition: String,
+        region: String,
+        client: String,
+        switches: Int,
+        endReason: String?
+    ) {
+        self.id = id
+        self.startedAt = startedAt
+        self.endedAt = endedAt
+        self.watchTimeSeconds = watchTimeSeconds
+        self.stalledSeconds = stalledSeconds
+        self.playback = playback
+        self.rendition = rendition
+        self.region = region
+        self.client = client
+        self.switches = switches
+        self.endReason = endReason
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id
+        case startedAt = "started_at"
+        case endedAt = "ended_at"
+        case watchTimeSeconds = "watch_time_seconds"
+        case stalledSeconds = "stalled_seconds"
+        case playback = "protocol"
+        case rendition
+        case region
+        case client
+        case switches
+        case endReason = "end_reason"
+    }
+}

@@ -1,0 +1,106 @@
+/// The answer of `GET /v1/rooms/{room}/viewership/summary`: one broadcast as a whole.
+public struct ViewershipSummary: Codable, Sendable, Hashable {
+    /// The room's unique name.
+    public var room: String
+    /// When the broadcast began.
+    public var beganAt: Timestamp
+    /// Null while it lasts.
+    @ExplicitNull public var endedAt: Timestamp?
+    /// For how long its program was on the air; the averages are over this time.
+    public var onAirSeconds: Double
+    /// The most viewers at once: settled, without those who had left and were not yet timed out.
+    public var peakViewers: Int
+    /// When that was; null before the first viewer.
+    @ExplicitNull public var peakAt: Timestamp?
+    /// The most viewers at once as it was shown live.
+    public var livePeakViewers: Int
+    /// Viewers on average over the time on the air (ACV).
+    public var averageViewers: Double
+    /// The average audience of the whole minutes (AMA).
+    public var averageMinuteAudience: Double
+    /// Playbacks that began.
+    public var joins: Int
+    /// Playbacks that ended for good.
+    public var leaves: Int
+    /// Changes of rendition.
+    public var switches: Int
+    /// Distinct viewers.
+    public var uniques: UniquesResource
+    /// Time watched by all together, in hours.
+    public var watchHours: Double
+    /// Time watched on average by one playback.
+    public var averageWatchSeconds: Double
+    /// Time from a request to its first media on average; null where it is not known of anybody.
+    @ExplicitNull public var averageStartupSeconds: Double?
+    /// Time that players say they waited for media in the midst of it.
+    public var stalledSeconds: Double
+    /// Part of the time that was waited instead of watched.
+    public var rebufferRatio: Double
+    /// Sessions and requests that never counted, by the reason.
+    public var excluded: [String: Int]
+    /// No more is to come: the broadcast is over.
+    public var settled: Bool
+    /// By how they watched.
+    public var byProtocol: [String: ViewershipSliceResource]
+    /// By rendition; the empty one is the program as it is.
+    public var byRendition: [String: ViewershipSliceResource]
+    /// By country or region; empty where nobody knows.
+    public var byRegion: [String: ViewershipSliceResource]
+    /// By kind of player.
+    public var byClient: [String: ViewershipSliceResource]
+
+    /// Makes a summary of a broadcast that nobody watched.
+    public init(room: String, beganAt: Timestamp, endedAt: Timestamp?) {
+        self.room = room
+        self.beganAt = beganAt
+        self.endedAt = endedAt
+        onAirSeconds = 0
+        peakViewers = 0
+        peakAt = nil
+        livePeakViewers = 0
+        averageViewers = 0
+        averageMinuteAudience = 0
+        joins = 0
+        leaves = 0
+        switches = 0
+        uniques = UniquesResource()
+        watchHours = 0
+        averageWatchSeconds = 0
+        averageStartupSeconds = nil
+        stalledSeconds = 0
+        rebufferRatio = 0
+        excluded = [:]
+        settled = endedAt != nil
+        byProtocol = [:]
+        byRendition = [:]
+        byRegion = [:]
+        byClient = [:]
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case room
+        case beganAt = "began_at"
+        case endedAt = "ended_at"
+        case onAirSeconds = "on_air_seconds"
+        case peakViewers = "peak_viewers"
+        case peakAt = "peak_at"
+        case livePeakViewers = "live_peak_viewers"
+        case averageViewers = "average_viewers"
+        case averageMinuteAudience = "average_minute_audience"
+        case joins
+        case leaves
+        case switches
+        case uniques
+        case watchHours = "watch_hours"
+        case averageWatchSeconds = "average_watch_seconds"
+        case averageStartupSeconds = "average_startup_seconds"
+        case stalledSeconds = "stalled_seconds"
+        case rebufferRatio = "rebuffer_ratio"
+        case excluded
+        case settled
+        case byProtocol = "by_protocol"
+        case byRendition = "by_rendition"
+        case byRegion = "by_region"
+        case byClient = "by_client"
+    }
+}

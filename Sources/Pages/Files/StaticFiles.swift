@@ -1,0 +1,80 @@
+import Foundation
+import NIOCore
+
+/// The files of the pages by their place below `/site/`, and the two pages themselves.
+///
+/// All but one are part of the program, so that they are there wherever it runs, and of its version. The chart library
+/// is Debian's own file, read once at the start.
+public struct StaticFiles: Sendable {
+    /// Where Debian's package `libjs-chart.js` has its library.
+    public static let chartLibrary = "/usr/share/javascript/chart.js/chart.min.js"
+
+    private var files: [String: StaticFile] = [:]
+
+    /// - Parameter chartLibrary: Left out of the files when it cannot be read.
+    init(chartLibrary: String) {
+        for (name, bytes) in Self.embedded { files[name] = StaticFile(bytes, name: name) }
+        if let library = FileManager.default.contents(atPath: chartLibrary) {
+            files["chart.js"] = StaticFile(library, name: "chart.js")
+        }
+    }
+
+    /// A file by its name; nil for any name that is not in the list.
+    subscript(_ name: String) -> StaticFile? { files[name] }
+
+    /// Every name there is.
+    var names: [String] { files.keys.sorted() }
+
+    private static let embedded: [(name: String, bytes: [UInt8])] = [
+        ("dashboard.html", PackageResources.dashboard_html),
+        ("dashboard.css", PackageResources.dashboard_css),
+        ("panels.css", PackageResources.panels_css),
+        ("watch.html", PackageResources.watch_html),
+        ("watch.css", PackageResources.watch_css),
+        ("theme.css", PackageResources.theme_css),
+        ("footlight.svg", PackageResources.footlight_svg),
+
+        ("shared/element.js", PackageResources.element_js),
+        ("shared/format.js", PackageResources.format_js),
+
+        ("dashboard/api.js", PackageResources.api_js),
+        ("dashboard/dashboard.js", PackageResources.dashboard_js),
+        ("dashboard/downloads.js", PackageResources.downloads_js),
+        ("dashboard/figures-panel.js", PackageResources.figures_panel_js),
+        ("dashboard/history.js", PackageResources.history_js),
+        ("dashboard/history-panel.js", PackageResources.history_panel_js),
+        ("dashboard/hosts-panel.js", PackageResources.hosts_panel_js),
+        ("dashboard/layout-panel.js", PackageResources.layout_panel_js),
+        ("dashboard/layout-preview.js", PackageResources.layout_preview_js),
+        ("dashboard/live-picture.js", PackageResources.live_picture_js),
+        ("dashboard/login-view.js", PackageResources.login_view_js),
+        ("dashboard/outputs-panel.js", PackageResources.outputs_panel_js),
+        ("dashboard/overview-view.js", PackageResources.overview_view_js),
+        ("dashboard/poll.js", PackageResources.poll_js),
+        ("dashboard/protocol-bar.js", PackageResources.protocol_bar_js),
+        ("dashboard/protocols.js", PackageResources.protocols_js),
+        ("dashboard/room-state.js", PackageResources.room_state_js),
+        ("dashboard/room-stream.js", PackageResources.room_stream_js),
+        ("dashboard/room-view.js", PackageResources.room_view_js),
+        ("dashboard/theme-switch.js", PackageResources.theme_switch_js),
+        ("dashboard/toast.js", PackageResources.toast_js),
+        ("dashboard/totals-stream.js", PackageResources.totals_stream_js),
+        ("dashboard/viewers-chart.js", PackageResources.viewers_chart_js),
+
+        ("watch/beacon.js", PackageResources.beacon_js),
+        ("watch/controls.js", PackageResources.controls_js),
+        ("watch/fragment.js", PackageResources.fragment_js),
+        ("watch/live-edge.js", PackageResources.live_edge_js),
+        ("watch/media-queue.js", PackageResources.media_queue_js),
+        ("watch/mse-player.js", PackageResources.mse_player_js),
+        ("watch/native-player.js", PackageResources.native_player_js),
+        ("watch/playlist.js", PackageResources.playlist_js),
+        ("watch/playlist-loop.js", PackageResources.playlist_loop_js),
+        ("watch/program.js", PackageResources.program_js),
+        ("watch/renditions.js", PackageResources.renditions_js),
+        ("watch/server-clock.js", PackageResources.server_clock_js),
+        ("watch/transport.js", PackageResources.transport_js),
+        ("watch/unit-fetcher.js", PackageResources.unit_fetcher_js),
+        ("watch/watch.js", PackageResources.watch_js),
+    ]
+}

@@ -1,0 +1,55 @@
+// The control API, by the session's cookie.
+
+/** A refusal of the gateway. */
+export class APIError extends Error {
+  constructor(status, answer) {
+    super(answer?.error?.message ?? answer?.message ?? `The gateway answered ${status}.`);
+    this.status = status;
+    this.code = answer?.error?.code ?? answer?.code ?? null;
+  }
+}
+
+let whenLoggedOut = () => undefined;
+
+/** Says what to do when the session is over. */
+export function onLoggedOut(handler) {
+  whenLoggedOut = handler;
+}
+
+/**
+ * Asks the API.
+ *
+ * @returns What it answers; null for an answer without a body.
+ * @throws APIError, or TypeError and TimeoutError when no answer comes.
+ */
+export async function ask(method, path, body) {
+  const response = await fetch(path, {
+    method,
+    // The header that no other site's page can send; the gateway takes commands by the cookie only with it.
+    headers: { 'X-Footlight-Page': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    credentials: 'same-origin',
+    signal: AbortSignal.timeout(10_000),
+  });
+  const answer = response.headers.get('Content-Type')?.includes('json') ? await response.json() : null;
+  if (response.status === 401 && path !== '/dashboard/session') whenLoggedOut();
+  if (!response.ok) {
+    const refusal = new APIError(response.status, answer);
+    refusal.retryAfter = Number(response.headers.get('Retry-After')) || null;
+    throw refusal;
+  }
+  return answer;
+}
+
+/** As `ask`, but null where there is no such address. */
+export async function askIfThere(path) {
+  try {
+    return await ask('GET', path);
+  } catch (error) {
+    if (error instanceof APIError && [404, 405, 501].includes(error.status)) return null;
+    throw error;
+  }
+}
+
+/** The address of a room, and of what is below it. */
+export const roomPath = (room, rest = '') => `/v1/rooms/${encodeURIComponent(room)}${rest}`;

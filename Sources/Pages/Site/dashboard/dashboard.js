@@ -1,0 +1,84 @@
+// The dashboard: who is logged in, and which view is shown.
+
+import { setText, show } from '../shared/element.js';
+import { ask, onLoggedOut } from './api.js';
+import { loginView } from './login-view.js';
+import { overviewView } from './overview-view.js';
+import { roomView } from './room-view.js';
+import { applyTheme, themeSwitch } from './theme-switch.js';
+
+const find = (id) => document.getElementById(id);
+const link = find('link');
+
+let user = null;
+let view = null;
+let isWell = null;
+
+function showHealth(isHealthy) {
+  if (isHealthy === isWell) return;
+  isWell = isHealthy;
+  link.className = `badge ${isHealthy ? 'good' : 'bad'}`;
+  setText(link, isHealthy ? 'connected' : 'no connection, trying');
+}
+
+function present(next, title) {
+  view?.close();
+  view = next;
+  document.title = title;
+  find('main').replaceChildren(next.element);
+}
+
+function route() {
+  if (!user) return;
+  const [, kind, name] = location.hash.split('/');
+  const options = { mayCommand: user.may_command, onHealth: showHealth };
+  if (kind === 'room' && name) {
+    const room = decodeURIComponent(name);
+    present(roomView(room, options), `${room} · Footlight`);
+  } else {
+    present(overviewView(options), 'Footlight');
+  }
+  scrollTo(0, 0);
+}
+
+function enter(next) {
+  user = next;
+  show(find('top'), true);
+  setText(find('who'), user.may_command ? user.identity : `${user.identity}, looking on`);
+  route();
+}
+
+function leave() {
+  if (user === null && view) return;
+  user = null;
+  isWell = null;
+  show(find('top'), false);
+  const login = loginView(enter);
+  present(login, 'Log in · Footlight');
+  login.focus();
+}
+
+async function begin() {
+  try {
+    enter(await ask('GET', '/dashboard/session'));
+  } catch {
+    leave();
+  }
+}
+
+onLoggedOut(leave);
+addEventListener('hashchange', () => {
+  route();
+  // Whoever goes by keyboard or screen reader begins with what is new.
+  find('main').focus({ preventScroll: true });
+});
+themeSwitch(find('theme'), () => view?.restyle?.());
+find('logout').addEventListener('click', async () => {
+  try {
+    await ask('DELETE', '/dashboard/session');
+  } finally {
+    leave();
+  }
+});
+applyTheme();
+begin();

@@ -1,0 +1,90 @@
+// How many watch a room: now, at most, on average, and how sure that is.
+
+import { h, setText, show } from '../shared/element.js';
+import { clock, count, duration } from '../shared/format.js';
+import { askIfThere, roomPath } from './api.js';
+import { poll } from './poll.js';
+import { protocolBar } from './protocol-bar.js';
+
+function figure(label, hint) {
+  const value = h('dd', {}, '–');
+  const note = h('span', { class: 'soft note' });
+  return { value, note, element: h('div', { class: 'figure', title: hint }, h('dt', {}, label), value, note) };
+}
+
+/** A panel for a room. */
+export function figuresPanel(room) {
+  const now = h('strong', { class: 'now' }, '–');
+  const badge = h('span', { class: 'badge' });
+  const stale = h('span', { class: 'badge warn', hidden: true });
+  const bar = protocolBar();
+  const peak = figure('Peak', 'The most at one time in this broadcast');
+  const ama = figure('AMA', 'Average minute audience: watched time over the minutes of the broadcast');
+  const joins = figure('Joins', 'Players that began to watch; a return within half a minute is none');
+  const watched = figure('Watched', 'What everybody watched, added up');
+  const element = h('section', { class: 'card figures', 'aria-labelledby': 'figures-title' },
+    h('div', { class: 'card-head' }, h('h2', { id: 'figures-title' }, 'Watching now'), h('span', { class: 'spacer' }),
+      stale, badge),
+    now, bar.element, h('dl', {}, peak.element, ama.element, joins.element, watched.element));
+
+  let summary = null;
+  let beganAt = null;
+  const stop = poll(15, async () => {
+    summary = await askIfThere(roomPath(room, '/viewership/summary'));
+  });
+  return {
+    element,
+    /** Since when the program has been on air, in milliseconds since 1970; null while it is not. */
+    setBegin(at) {
+      beganAt = at;
+    },
+    update(viewership) {
+      setText(now, count(viewership.concurrent_viewers));
+      bar.update(viewership.by.protocol);
+      showPeak(peak, viewership, summary);
+      setText(joins.value, count(viewership.joins));
+      setText(joins.note, `${count(viewership.devices)} ${viewership.devices === 1 ? 'device' : 'devices'} now`);
+      setText(watched.value, duration(viewership.watch_time_seconds));
+      showAverage(ama, viewership, summary, beganAt);
+      showTrust(badge, viewership, summary);
+      show(stale, viewership.stale_ms > 3000);
+      setText(stale, `${Math.round(viewership.stale_ms / 1000)} s old`);
+    },
+    close: stop,
+  };
+}
+
+/** A broadcast that is over has a settled peak; until then the live one counts. */
+function showPeak(peak, viewership, summary) {
+  const isSettled = summary?.settled === true;
+  const at = isSettled ? summary.peak_at : viewership.peak_at;
+  setText(peak.value, count(isSettled ? summary.peak_viewers : viewership.peak_concurrent_viewers));
+  setText(peak.note, at ? `at ${clock(Date.parse(at))}` : '');
+}
+
+function showAverage(ama, viewership, summary, beganAt) {
+  const settled = summary?.average_minute_audience;
+  if (typeof settled === 'number') {
+    setText(ama.value, settled < 100 ? settled.toFixed(1) : count(settled));
+    setText(ama.note, '');
+    return;
+  }
+  // Of a gateway that does not settle its figures: watched time over the time that was seen.
+  const seconds = beganAt === null ? 0 : (Date.parse(viewership.as_of) - beganAt) / 1000;
+  const average = seconds > 60 ? viewership.watch_time_seconds / seconds : null;
+  setText(ama.value, average === null ? '–' : average.toFixed(1));
+  setText(ama.note, average === null ? '' : 'so far');
+}
+
+/** Live figures hold players that are gone and not yet timed out; settled ones do not. */
+export function showTrust(badge, viewership, summary) {
+  const state = viewership.recovering ? 'recovering' : summary?.settled === true ? 'settled' : 'provisional';
+  const titles = {
+    recovering: 'The gateway was restarted and is taking over the viewers of before',
+    settled: 'The broadcast is over and every leave is known',
+    provisional: 'HLS players that left a moment ago may still be in it',
+  };
+  setText(badge, state);
+  badge.className = `badge ${{ recovering: 'warn', settled: 'good', provisional: '' }[state]}`;
+  badge.title = titles[state];
+}

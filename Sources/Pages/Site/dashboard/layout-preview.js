@@ -1,0 +1,46 @@
+// A layout as the mixer would draw it, in outlines.
+
+import { h } from '../shared/element.js';
+
+const namespace = 'http://www.w3.org/2000/svg';
+
+function shape(tag, attributes, text) {
+  const element = document.createElementNS(namespace, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+/** A picture of tiles; `update` takes a layout as the API gives it. */
+export function layoutPreview() {
+  const image = shape('svg', { class: 'preview', role: 'img' });
+  const element = h('div', { class: 'preview-frame' }, image);
+  return {
+    element,
+    update({ width, height, tiles, theme }) {
+      image.setAttribute('viewBox', `0 0 ${width} ${height}`);
+      image.dataset.theme = theme === 'LIGHT' ? 'light' : 'dark';
+      const names = tiles.map(({ label }) => label).join(', ');
+      image.setAttribute('aria-label', tiles.length > 0 ? `${tiles.length} tiles: ${names}` : 'No tiles');
+      image.replaceChildren(shape('rect', { class: 'canvas', width, height }), ...tiles.map(drawTile));
+      if (tiles.length > 0) return;
+      image.append(shape('text', { class: 'label', x: width / 2, y: height / 2, 'font-size': height / 14 }, 'Nobody is on stage'));
+    },
+  };
+}
+
+function drawTile({ x, y, width, height, label, source, mic_on: hasMic, in_strip: isSmall }) {
+  const group = shape('g', { class: `tile ${source}${isSmall ? ' small' : ''}` });
+  const inset = 4;
+  const box = { x: x + inset, y: y + inset, width: width - inset * 2, height: height - inset * 2, rx: 10 };
+  const size = Math.max(18, Math.min(height / 5, width / 9, 56));
+  const most = Math.max(3, Math.floor(width / (size * 0.62)));
+  const words = label.length > most ? `${label.slice(0, most - 1)}…` : label;
+  const kind = source === 'screen' ? 'screen' : hasMic ? '' : 'muted';
+  group.append(shape('rect', box),
+    shape('text', { class: 'label', x: x + width / 2, y: y + height / 2, 'font-size': size }, words));
+  if (kind) {
+    group.append(shape('text', { class: 'kind', x: x + width / 2, y: y + height / 2 + size, 'font-size': size * 0.6 }, kind));
+  }
+  return group;
+}

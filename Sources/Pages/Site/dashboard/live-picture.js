@@ -1,0 +1,49 @@
+// A room's program as a picture that is renewed every few seconds.
+
+import { h } from '../shared/element.js';
+import { roomPath } from './api.js';
+
+/**
+ * The picture of a room.
+ *
+ * One picture is on its way at a time, and the old one stays until the new one is there.
+ */
+export function livePicture(room, { width, seconds }) {
+  const image = h('img', { class: 'picture', alt: `What is on air in ${room}`, decoding: 'async' });
+  const empty = h('span', { class: 'no-picture' }, 'No picture');
+  const element = h('div', { class: 'screen', 'data-state': 'empty' }, empty, image);
+  let isOver = false;
+  let timer = null;
+  let present = null;
+  const turn = async () => {
+    if (!document.hidden && element.isConnected) {
+      try {
+        const response = await fetch(`${roomPath(room, '/snapshot.jpg')}?width=${width}`, {
+          signal: AbortSignal.timeout(8000), cache: 'no-cache',
+        });
+        if (response.ok) {
+          const url = URL.createObjectURL(await response.blob());
+          image.src = url;
+          await image.decode().catch(() => undefined);
+          if (present) URL.revokeObjectURL(present);
+          present = url;
+          element.dataset.state = 'live';
+        } else if (response.status === 404) {
+          element.dataset.state = 'empty';
+        }
+      } catch {
+        // The next one may come.
+      }
+    }
+    if (!isOver) timer = setTimeout(turn, seconds * 1000);
+  };
+  timer = setTimeout(turn, 0);
+  return {
+    element,
+    close() {
+      isOver = true;
+      clearTimeout(timer);
+      if (present) URL.revokeObjectURL(present);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+// Short words about what came of a command.
+
+import { h } from '../shared/element.js';
+
+const seconds = 6;
+
+/** Shows a line for a while. */
+export function toast(text, { isError = false } = {}) {
+  const line = h('p', { class: isError ? 'toast bad' : 'toast' }, text);
+  document.getElementById('toasts').append(line);
+  setTimeout(() => line.remove(), seconds * 1000);
+}
+
+/**
+ * Does what a button is for: the button rests meanwhile, and a refusal is told.
+ *
+ * @param said What to tell when it is done; nothing when left out.
+ */
+export async function perform(button, work, said) {
+  button.disabled = true;
+  try {
+    await work();
+    if (said) toast(said);
+  } catch (error) {
+    toast(error.name === 'TimeoutError' ? 'The gateway does not answer.' : error.message, { isError: true });
+  } finally {
+    button.disabled = false;
+  }
+}

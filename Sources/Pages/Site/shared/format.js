@@ -1,0 +1,35 @@
+// Figures for people.
+
+const numbers = new Intl.NumberFormat('en');
+
+/** A count with its thousands apart. */
+export const count = (number) => numbers.format(Math.round(number ?? 0));
+
+/** A count in few characters. */
+export function short(number) {
+  if (number < 10_000) return count(number);
+  return number < 1e6 ? `${(number / 1000).toFixed(1)}k` : `${(number / 1e6).toFixed(1)}M`;
+}
+
+/** Seconds as the two largest units. */
+export function duration(seconds) {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  const hours = Math.floor(whole / 3600);
+  if (hours < 100) return `${hours} h ${Math.floor((whole % 3600) / 60)} min`;
+  return `${count(hours)} h`;
+}
+
+/** The hour and minute of a moment, in milliseconds since 1970. */
+export function clock(moment, withSeconds = false) {
+  const options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+  if (withSeconds) options.second = '2-digit';
+  return new Date(moment).toLocaleTimeString('en', options);
+}
+
+/** Bytes with a unit. */
+export function bytes(number) {
+  if (number < 1e6) return `${(number / 1e3).toFixed(0)} kB`;
+  return number < 1e9 ? `${(number / 1e6).toFixed(1)} MB` : `${(number / 1e9).toFixed(2)} GB`;
+}

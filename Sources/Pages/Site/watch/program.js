@@ -1,0 +1,136 @@
+// A room's program for one viewer: waits until there is one, plays it, and comes back when it comes back.
+
+import { canPlay, MSEPlayer } from './mse-player.js';
+import { NativePlayer, prefersNative } from './native-player.js';
+import { parseMultivariant } from './playlist.js';
+import { Renditions } from './renditions.js';
+import { BackOff, HTTPFailure, pause, take } from './transport.js';
+
+export class Program extends EventTarget {
+  /** @param address Of the multivariant playlist. */
+  constructor(video, address) {
+    super();
+    this.video = video;
+    this.address = address;
+    this.state = 'waiting';
+    this.player = null;
+    this.renditions = null;
+    this.sid = null;
+    this.listen();
+    this.run();
+  }
+
+  get variant() {
+    return this.renditions?.current ?? null;
+  }
+
+  /** Picks a rendition by its place in the playlist; null for automatic choice. */
+  pick(index) {
+    if (!this.renditions) return;
+    const before = this.variant;
+    this.renditions.pick(index === null ? null : this.renditions.all[index]);
+    if (this.variant !== before) this.restart();
+  }
+
+  restart() {
+    this.player?.stop();
+    this.finish?.('restarted');
+  }
+
+  /** The viewer wants to play. */
+  play() {
+    if (this.video.paused && this.player) {
+      this.player.goLive();
+      this.video.play().catch(() => undefined);
+    }
+  }
+
+  async run() {
+    const backOff = new BackOff(1, 5);
+    for (;;) {
+      try {
+        const reason = await this.playOnce();
+        if (reason === 'restarted') continue;
+        if (reason !== 'refused') this.become(reason === 'failed' ? 'failed' : 'waiting');
+        if (reason !== 'failed') backOff.succeeded();
+      } catch (error) {
+        this.become(error instanceof HTTPFailure && error.status === 404 ? 'waiting' : 'failed');
+      }
+      await pause(this.state === 'waiting' ? 1.5 + Math.random() : backOff.failed());
+    }
+  }
+
+  async playOnce() {
+    const { body, url } = await take(this.address, 'text');
+    const variants = parseMultivariant(body, url);
+    if (variants.length === 0) throw new Error('nothing to play');
+    this.sid = new URL(variants[0].url).searchParams.get('sid');
+    const isNative = prefersNative(this.video);
+    const playable = isNative ? variants : variants.filter(canPlay);
+    if (playable.length === 0) {
+      this.become('unplayable');
+      await pause(30);
+      return 'restarted';
+    }
+    this.keepChoice(playable, isNative);
+    this.become('starting');
+    return new Promise((resolve) => {
+      let isDone = false;
+      this.finish = (reason, error) => {
+        if (isDone) return;
+        isDone = true;
+        if (error) console.warn('playback ended', reason, error);
+        if (reason !== 'restarted') this.player?.stop();
+        this.player = null;
+        resolve(reason);
+      };
+      const tell = {
+        onEnd: (reason, error) => this.finish(reason, error),
+        onBlocked: () => this.become('paused'),
+      };
+      // By the same session, so that a viewer counts once.
+      const address = this.sid ? `${this.address}?sid=${encodeURIComponent(this.sid)}` : this.address;
+      this.player = isNative
+        ? new NativePlayer(this.video, address, tell)
+        : new MSEPlayer(this.video, this.variant, tell);
+    });
+  }
+
+  /** The renditions of a new playlist, with the choice that was made among those of the last. */
+  keepChoice(variants, isNative) {
+    const renditions = new Renditions(variants);
+    const former = this.renditions;
+    if (former?.picked) {
+      renditions.pick(variants.find(({ width, codecs }) => width === former.picked.width
+        && codecs === former.picked.codecs) ?? null);
+    }
+    if (former && former.ladder.length === renditions.ladder.length) {
+      Object.assign(renditions, { place: former.place, trial: former.trial });
+    }
+    this.renditions = renditions;
+    this.canPick = !isNative && variants.length > 1;
+    this.dispatchEvent(new Event('renditions'));
+  }
+
+  listen() {
+    const { video } = this;
+    video.addEventListener('playing', () => this.become('playing'));
+    video.addEventListener('pause', () => { if (this.player && !video.ended) this.become('paused'); });
+    video.addEventListener('waiting', () => {
+      if (this.state !== 'playing' || video.seeking) return;
+      this.become('stalled');
+      this.player?.stalled();
+      if (this.renditions?.stalled(performance.now() / 1000) && this.canPick) this.restart();
+    });
+    setInterval(() => {
+      if (this.state !== 'playing' || !this.canPick) return;
+      if (this.renditions.calm(performance.now() / 1000, this.player?.throughput ?? null)) this.restart();
+    }, 5000);
+  }
+
+  become(state) {
+    if (state === this.state) return;
+    this.state = state;
+    this.dispatchEvent(new Event('state'));
+  }
+}

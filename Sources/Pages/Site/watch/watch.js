@@ -1,0 +1,107 @@
+// The watch page: the program in a frame, and what a viewer may know and do.
+
+import { count } from '../shared/format.js';
+import { setText } from '../shared/element.js';
+import { Beacon } from './beacon.js';
+import { Controls } from './controls.js';
+import { Program } from './program.js';
+import { nameOf } from './renditions.js';
+import { ServerClock } from './server-clock.js';
+import { pause } from './transport.js';
+
+const room = decodeURIComponent(location.pathname.split('/')[2] ?? '');
+const isEmbedded = new URLSearchParams(location.search).get('embed') === '1';
+const find = (id) => document.getElementById(id);
+
+document.documentElement.classList.toggle('embedded', isEmbedded);
+document.title = `${room} · Footlight`;
+setText(find('room'), room);
+
+const video = find('video');
+const clock = new ServerClock();
+const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`);
+const controls = new Controls({ stage: find('stage'), video, program });
+
+const beaconStates = { starting: 's', playing: 'p', paused: 'a', stalled: 'r', failed: 'f', waiting: 'e' };
+let beacon = null;
+let exists = true;
+
+const latency = () => {
+  const moment = program.player?.programTime ?? null;
+  return moment === null ? null : Math.max(0, clock.now - moment);
+};
+
+function tell() {
+  const messages = {
+    waiting: exists ? 'The show has not begun yet. It starts here by itself.' : 'There is no such room.',
+    starting: 'Connecting…',
+    stalled: 'Waiting for the network…',
+    failed: 'The connection was lost. Trying again…',
+    unplayable: 'This browser cannot play the program.',
+  };
+  const message = messages[program.state] ?? '';
+  setText(find('message'), message);
+  find('cover').hidden = message === '';
+  find('cover').dataset.state = exists ? program.state : 'none';
+  const isLive = ['playing', 'paused', 'stalled', 'starting'].includes(program.state);
+  find('live').hidden = !isLive;
+}
+
+program.addEventListener('state', () => {
+  tell();
+  controls.update();
+  if (program.state === 'starting' && !beacon && program.sid) {
+    beacon = new Beacon('/v1/cmcd', room, () => ({
+      sid: program.sid,
+      bitrate: program.variant?.bandwidth ?? 0,
+      buffer: program.player?.buffered ?? 0,
+      latency: latency(),
+      isLowLatency: program.player?.isLowLatency ?? false,
+    }));
+  }
+  const state = beaconStates[program.state];
+  if (state) beacon?.changed(state);
+});
+
+function showFigures() {
+  const delay = latency();
+  const isPlaying = program.state === 'playing';
+  setText(find('latency'), isPlaying && delay !== null ? `${(delay / 1000).toFixed(1)} s behind` : '');
+  const { videoWidth, videoHeight } = video;
+  const name = nameOf(program.variant);
+  const size = videoWidth ? `${videoWidth}×${videoHeight}` : '';
+  setText(find('quality'), isPlaying ? [size || name, bits(program.variant)].filter(Boolean).join(' · ') : '');
+  setText(find('buffer'), isPlaying && program.player ? `${program.player.buffered.toFixed(1)} s ahead` : '');
+}
+
+function bits(variant) {
+  const rate = variant?.averageBandwidth || variant?.bandwidth;
+  return rate ? `${(rate / 1e6).toFixed(1)} Mb/s` : '';
+}
+
+async function followAudience() {
+  for (;;) {
+    const sent = Date.now();
+    try {
+      const answer = await fetch(`/watch/${encodeURIComponent(room)}/status`, { signal: AbortSignal.timeout(5000) });
+      exists = answer.status !== 404;
+      if (answer.ok) {
+        const { viewers, now } = await answer.json();
+        clock.note(sent, Date.now(), now);
+        setText(find('audience'), viewers === 1 ? '1 watching' : `${count(viewers)} watching`);
+      }
+      tell();
+    } catch {
+      // The next answer tells more.
+    }
+    // Nobody needs the number while nobody looks.
+    await pause((document.hidden ? 40 : 8) + Math.random() * 4);
+  }
+}
+
+addEventListener('pagehide', () => beacon?.leave());
+setInterval(showFigures, 500);
+tell();
+followAudience();
+// What a test or a curious viewer may look at.
+globalThis.footlight = { program, clock, latency };

@@ -1,0 +1,60 @@
+/// One broadcast of a room, and what is known of it as a whole; times in milliseconds since 1970.
+public struct BroadcastRow: Sendable, Equatable {
+    /// Names it; later ones have higher numbers.
+    public var epoch: Int64
+    /// The room's unique name.
+    public var room: String
+    /// The room's sid on the stage; empty where there was none.
+    public var roomSID: String
+    /// When it began.
+    public var began: Int64
+    /// Nil while it lasts.
+    public var ended: Int64?
+    /// Milliseconds that the program was on.
+    public var onAir: Int64
+    /// The most that counted at once, provisional.
+    public var peak: Int
+    /// When the peak was reached; nil before the first viewer.
+    public var peakAt: Int64?
+    /// Distinct viewers.
+    public var uniques: UniqueViewers
+    /// Milliseconds that players waited for media.
+    public var stalled: Int64
+    /// Milliseconds from wish to picture, of those of whom it is known, and how many they are.
+    public var startup: Int64
+    /// How many `startup` is of.
+    public var startups: Int
+    /// Sessions and requests that never counted, in the order of `Exclusion.allCases`.
+    public var excluded: [Int]
+
+    /// A row.
+    public init(
+        epoch: Int64,
+        room: String,
+        roomSID: String = "",
+        began: Int64,
+        ended: Int64? = nil,
+        onAir: Int64 = 0,
+        peak: Int = 0,
+        peakAt: Int64? = nil,
+        uniques: UniqueViewers = .init(),
+        stalled: Int64 = 0,
+        startup: Int64 = 0,
+        startups: Int = 0,
+        excluded: [Int] = Exclusion.allCases.map { _ in 0 }
+    ) {
+        self.epoch = epoch
+        self.room = room
+        self.roomSID = roomSID
+        self.began = began
+        self.ended = ended
+        self.onAir = onAir
+        self.peak = peak
+        self.peakAt = peakAt
+        self.uniques = uniques
+        self.stalled = stalled
+        self.startup = startup
+        self.startups = startups
+        self.excluded = excluded
+    }
+}

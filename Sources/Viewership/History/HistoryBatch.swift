@@ -1,0 +1,53 @@
+/// What changed since the last batch, to be written in one transaction.
+public struct HistoryBatch: Sendable {
+    /// Sessions that wait at most; of what comes beyond only the counts are kept.
+    static let sessionLimit = 500_000
+
+    /// The moment it is of, milliseconds since 1970.
+    public var asOf: Int64
+    /// The latest state of each session, by its proof.
+    public var sessions: [UInt64: SessionRow] = [:]
+    /// Absences that ended.
+    public var gaps: [GapRow] = []
+    /// Parts of minutes, by what they are of.
+    public var minutes: [MinuteRow.Key: MinuteRow] = [:]
+    /// Broadcasts by their number.
+    public var broadcasts: [Int64: BroadcastRow] = [:]
+    /// Rows that found no space.
+    public var dropped = 0
+
+    /// Nothing yet.
+    public init(asOf: Int64 = 0) {
+        self.asOf = asOf
+    }
+
+    mutating func add(_ row: SessionRow) {
+        guard sessions.count < Self.sessionLimit || sessions[row.code] != nil else {
+            dropped += 1
+            return
+        }
+        sessions[row.code] = row
+    }
+
+    mutating func add(_ row: GapRow) {
+        guard gaps.count < Self.sessionLimit else {
+            dropped += 1
+            return
+        }
+        gaps.append(row)
+    }
+
+    mutating func add(_ row: MinuteRow) {
+        if minutes[row.key] == nil { minutes[row.key] = row } else { minutes[row.key]?.append(row) }
+    }
+
+    /// Takes in what came later, when this one could not be written.
+    public mutating func append(_ later: HistoryBatch) {
+        asOf = later.asOf
+        for row in later.sessions.values { add(row) }
+        for row in later.gaps { add(row) }
+        for row in later.minutes.values { add(row) }
+        broadcasts.merge(later.broadcasts) { $1 }
+        dropped += later.dropped
+    }
+}

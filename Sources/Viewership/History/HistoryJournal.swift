@@ -1,0 +1,85 @@
+/// What the history does not have yet.
+struct HistoryJournal: Sendable {
+    /// What was given out for one place of the dimensions.
+    private struct Given: Sendable, Equatable {
+        var counts = Cell.Counts.zero
+        var live = 0
+    }
+
+    /// Somebody takes it away.
+    var isKept = false
+    var pending = HistoryBatch()
+    /// Rises when counters end or are forgotten, so that an older cut is not taken for a newer one.
+    private(set) var generation = 0
+    private var given: [String: [Dimensions: Given]] = [:]
+    private var written: [Int64: BroadcastRow] = [:]
+
+    /// Adds what a room counted since the last time.
+    mutating func add(_ figures: RoomFigures, room: String, entry: RoomBook.Entry, minute: Int64) {
+        guard isKept else { return }
+        for (dimensions, place) in figures.places {
+            let before = given[room]?[dimensions] ?? Given()
+            var counts = place.counts
+            // A connection that is reported late as ended takes time back; the next seconds make up for it.
+            counts.watch = max(counts.watch, before.counts.watch)
+            let now = Given(counts: counts, live: place.live)
+            guard now != before else { continue }
+            given[room, default: [:]][dimensions] = now
+            let change = counts - before.counts
+            pending.add(
+                MinuteRow(
+                    key: .init(room: room, epoch: entry.epoch, minute: minute, dimensions: dimensions),
+                    watched: change.watch,
+                    joins: change.joins,
+                    leaves: PerReason.allReasons.map { change.leaves[$0] },
+                    switches: change.switches,
+                    minimum: min(place.live, before.live),
+                    maximum: max(place.live, before.live),
+                    last: place.live
+                )
+            )
+        }
+        guard entry.highest > 0 else { return }
+        pending.add(
+            MinuteRow(
+                key: .init(room: room, epoch: entry.epoch, minute: minute, dimensions: nil),
+                minimum: entry.lowest,
+                maximum: entry.highest,
+                last: entry.live
+            )
+        )
+    }
+
+    mutating func add(_ row: BroadcastRow) {
+        guard isKept, written[row.epoch] != row else { return }
+        written[row.epoch] = row.ended == nil ? row : nil
+        pending.broadcasts[row.epoch] = row
+    }
+
+    /// What was counted by an earlier run is in the history already.
+    mutating func restore(_ counts: Cell.Counts, room: String, dimensions: Dimensions) {
+        given[room, default: [:]][dimensions, default: Given()].counts += counts
+    }
+
+    /// What was written is not there any more: broadcasts that go on are to be written as a whole again.
+    mutating func repeatBroadcasts() {
+        written = [:]
+    }
+
+    mutating func forget(_ room: String) {
+        given[room] = nil
+        generation += 1
+    }
+
+    mutating func ended() {
+        generation += 1
+    }
+
+    /// Hands out what is there.
+    mutating func take(asOf: Int64) -> HistoryBatch {
+        var batch = HistoryBatch(asOf: asOf)
+        swap(&batch, &pending)
+        batch.asOf = asOf
+        return batch
+    }
+}

@@ -1,0 +1,48 @@
+/// What an earlier run left in the history.
+public struct RecoveredAudience: Sendable {
+    /// Who watched a broadcast.
+    public struct Viewer: Sendable, Hashable {
+        /// The broadcast.
+        public var epoch: Int64
+        /// The proof in the session's id.
+        public var session: UInt64
+        /// A hash of whom; nil for nobody known beyond the session.
+        public var viewer: UInt64?
+        /// The viewer is known by a token.
+        public var isUser: Bool
+
+        /// One of the distinct viewers.
+        public init(epoch: Int64, session: UInt64, viewer: UInt64?, isUser: Bool) {
+            self.epoch = epoch
+            self.session = session
+            self.viewer = viewer
+            self.isUser = isUser
+        }
+    }
+
+    /// When that run was last known to live, milliseconds since 1970; nil where there was none.
+    public var lastSeen: Int64?
+    /// Broadcasts that had not ended.
+    public var broadcasts: [BroadcastRow]
+    /// Their counts so far, a row for each place in the dimensions; minute and live figures mean nothing.
+    public var totals: [MinuteRow]
+    /// Their sessions that may still come back, or whose end is not known.
+    public var sessions: [SessionRow]
+    /// Everybody who was in them.
+    public var viewers: [Viewer]
+
+    /// Nothing, unless given otherwise.
+    public init(
+        lastSeen: Int64? = nil,
+        broadcasts: [BroadcastRow] = [],
+        totals: [MinuteRow] = [],
+        sessions: [SessionRow] = [],
+        viewers: [Viewer] = []
+    ) {
+        self.lastSeen = lastSeen
+        self.broadcasts = broadcasts
+        self.totals = totals
+        self.sessions = sessions
+        self.viewers = viewers
+    }
+}

@@ -1,0 +1,66 @@
+public import Stage
+
+/// One playback, as the history keeps it; times in milliseconds since 1970.
+public struct SessionRow: Sendable, Equatable {
+    /// The proof in the session's id, from which nobody makes an id.
+    public var code: UInt64
+    /// The shard that owns the session.
+    public var shard: UInt8
+    /// The room's unique name.
+    public var room: String
+    /// The broadcast it belongs to.
+    public var epoch: Int64
+    /// First media.
+    public var start: Int64
+    /// Where the watching ended; nil while it lasts.
+    public var end: Int64?
+    /// Milliseconds watched.
+    public var watched: Int64
+    /// Milliseconds that the player waited for media.
+    public var stalled: Int64
+    /// Where it stands in the dimensions.
+    public var dimensions: Dimensions
+    /// How often it changed its rendition.
+    public var switches: Int
+    /// Who watched, beyond the session: a hash; nil for nobody known.
+    public var viewer: UInt64?
+    /// The viewer is known by a token.
+    public var isUser: Bool
+    /// Why it ended.
+    public var reason: AudienceEvent.CloseReason?
+    /// It does not come back.
+    public var isClosed: Bool
+
+    /// A row as it was read, or as a test wants it.
+    public init(
+        code: UInt64,
+        shard: UInt8,
+        room: String,
+        epoch: Int64,
+        start: Int64,
+        end: Int64?,
+        watched: Int64,
+        stalled: Int64 = 0,
+        dimensions: Dimensions,
+        switches: Int = 0,
+        viewer: UInt64? = nil,
+        isUser: Bool = false,
+        reason: AudienceEvent.CloseReason? = nil,
+        isClosed: Bool = false
+    ) {
+        self.code = code
+        self.shard = shard
+        self.room = room
+        self.epoch = epoch
+        self.start = start
+        self.end = end
+        self.watched = watched
+        self.stalled = stalled
+        self.dimensions = dimensions
+        self.switches = switches
+        self.viewer = viewer
+        self.isUser = isUser
+        self.reason = reason
+        self.isClosed = isClosed
+    }
+}

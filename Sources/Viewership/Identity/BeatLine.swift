@@ -1,0 +1,41 @@
+/// What one line of an nginx access log tells of a viewer.
+///
+/// The line is `SID URI STATUS …` behind the header that syslog puts before it, as in
+/// `<190>Nov 21 18:00:00 hls: SID /live/show/720p.m3u8 200 512 0.003 HIT`; `deploy/nginx` has the format.
+public struct BeatLine: Sendable, Equatable {
+    /// The session id in the address.
+    public let sid: String
+    /// The room's unique name.
+    public let room: String
+    /// Empty for the program as it is.
+    public let rendition: String?
+    /// A playlist was asked for, not a segment.
+    public let isPlaylist: Bool
+    /// The request waited for a part of the playlist.
+    public let isLowLatency: Bool
+
+    /// Longest datagram that is read, in bytes.
+    public static let limit = 2048
+
+    /// Reads a line; nil for one that does not tell of a playlist that was answered.
+    public init?(_ text: String) {
+        guard text.utf8.count <= Self.limit else { return nil }
+        let words = text.split(whereSeparator: { $0 == " " || $0 == "\n" })
+        guard let place = words.firstIndex(where: { $0.hasPrefix("/live/") }), place > 0, words.count > place + 1 else {
+            return nil
+        }
+        guard words[place - 1].utf8.count == SessionID.textLength else { return nil }
+        // A cache that confirms what the player has answers 304.
+        guard let status = Int(words[place + 1]), (200..<300).contains(status) || status == 304 else { return nil }
+        let parts = words[place].dropFirst("/live/".count).split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].hasSuffix(".m3u8"), parts[1] != "index.m3u8", !parts[0].isEmpty else {
+            return nil
+        }
+        sid = String(words[place - 1])
+        room = String(parts[0])
+        let name = parts[1].dropLast(".m3u8".count)
+        rendition = name == "media" ? "" : String(name)
+        isPlaylist = true
+        isLowLatency = words[(place + 1)...].contains("ll")
+    }
+}

@@ -1,0 +1,147 @@
+import Stage
+
+/// What is learnt of a session before and beside its requests.
+extension AudienceShard {
+    /// A player showed `id`, or was given it; what is known of it is kept for the time when it counts.
+    ///
+    /// - Parameter verify: proves the id; asked when it is not known here.
+    /// - Returns: whether it may count; nil when the id is not ours.
+    mutating func admit(
+        _ id: SessionID,
+        room name: String,
+        visitor: Visitor,
+        at: Int64,
+        verify: () -> Bool
+    ) -> Bool? {
+        let place: Int
+        if let known = self.place(of: id, room: name, verify: verify) {
+            place = known
+        } else {
+            guard verify() else {
+                reject(.mac)
+                return nil
+            }
+            guard index.count < sessionLimit, let room = makeRoom(name) else {
+                reject(.full)
+                return visitor.exclusion == nil
+            }
+            place = add(id, room: room, playback: .sdk, at: at)
+        }
+        schedule(place, deadline: at + timeout(of: place))
+        describe(place, visitor, at: at)
+        if let key = visitor.key { _ = attribute(place, to: key, at: at) }
+        if let exclusion = visitor.exclusion { exclude(place, exclusion) }
+        return !sessions[place].flags.contains(.isExcluded)
+    }
+
+    /// Whether the id is known and proven, and may count.
+    func standing(of id: SessionID, room: String) -> Bool? {
+        guard let place = index.find(id.code, in: sessions), self.room(of: place) == room else { return nil }
+        guard sessions[place].tail == id.tail, !sessions[place].flags.contains(.isRecovered) else { return nil }
+        return !sessions[place].flags.contains(.isExcluded)
+    }
+
+    /// Says that the session `id` is one of the viewer's players; a session that is not known yet is expected.
+    ///
+    /// - Returns: false when the session is another viewer's, or there is no space for it.
+    mutating func attribute(_ id: SessionID, room name: String, key: ViewerKey, at: Int64, verify: () -> Bool) -> Bool {
+        if let known = place(of: id, room: name, verify: verify) { return attribute(known, to: key, at: at) }
+        guard index.count < sessionLimit, let room = makeRoom(name) else {
+            reject(.full)
+            return false
+        }
+        let place = add(id, room: room, playback: .sdk, at: at)
+        schedule(place, deadline: at + timeout(of: place))
+        return attribute(place, to: key, at: at)
+    }
+
+    /// The session plays on and never counts, unless it counts already.
+    mutating func exclude(_ place: Int, _ reason: Exclusion) {
+        guard sessions[place].phase == .new, !sessions[place].flags.contains(.isExcluded) else { return }
+        sessions[place].flags.insert(.isExcluded)
+        tallies[roomPlace(of: place)].counts.excluded[reason] += 1
+    }
+
+    /// Something asked that has no session: only its number is kept.
+    mutating func countExcluded(room name: String, _ reason: Exclusion) {
+        guard let room = makeRoom(name) else { return reject(.full) }
+        tallies[Int(room)].counts.excluded[reason] += 1
+    }
+
+    private mutating func describe(_ place: Int, _ visitor: Visitor, at: Int64) {
+        guard sessions[place].phase == .new || sessions[place].phase == .live else { return }
+        if sessions[place].phase == .new, let estimate = visitor.estimate {
+            hellos[Int32(place)] = Hello(estimate: estimate)
+        }
+        var key = cells[Int(sessions[place].cell)].key
+        if !visitor.region.isEmpty { key.region = names.number(of: visitor.region) }
+        if visitor.client != .unknown { key.client = visitor.client }
+        move(place, to: makeCell(key), at: at)
+    }
+
+    // MARK: Reports of players
+
+    /// A player says how it fares.
+    mutating func reported(_ report: PlayerReport, id: SessionID, room name: String, at: Int64, verify: () -> Bool) {
+        countBeacon()
+        guard let place = place(of: id, room: name, verify: verify) ?? remote(id, room: name, at: at, verify: verify)
+        else { return }
+        let room = roomPlace(of: place)
+        if let stalled = report.stalled, stalled > 0 {
+            let added = min(Int64(stalled), 3_600_000)
+            tallies[room].counts.stalled += added
+            sessions[place].stalled = UInt32(clamping: Int64(sessions[place].stalled) + added)
+        }
+        if let startup = report.startup, startup >= 0 { noteStartup(place, min(Int64(startup), 600_000)) }
+        guard sessions[place].connections == 0, !sessions[place].flags.contains(.isExcluded) else { return }
+        if report.isEnd {
+            guard sessions[place].phase == .live, !playback(of: place).isContinuous else { return }
+            hit(place, at: at)
+            depart(place, endedAt: max(at, sessions[place].lastHit), reason: .left, at: at)
+            return
+        }
+        live(place, report, at: at)
+        schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+    }
+
+    /// A sign of life from the player itself, which counts as a request does.
+    private mutating func live(_ place: Int, _ report: PlayerReport, at: Int64) {
+        switch sessions[place].phase {
+        case .vacant: break
+        case .new:
+            guard sessions[place].flags.contains(.isRemote) else { return }
+            relocate(place, report.isLowLatency ? .llhls : .hls, report.rendition, at: at)
+            if !report.isPlaying {
+                sessions[place].since = at
+            } else if at - sessions[place].since >= 5000 {
+                enter(place, since: sessions[place].since, at: at)
+            }
+            sessions[place].lastHit = max(at, sessions[place].lastHit)
+        case .live:
+            hit(place, at: at)
+            relocate(place, playback(of: place), report.rendition, at: at)
+            sessions[place].lastHit = max(at, sessions[place].lastHit)
+        case .ended:
+            guard report.isPlaying else { return }
+            enter(place, since: at, at: at)
+        }
+        if let isPaused = report.isPaused {
+            if isPaused { sessions[place].flags.insert(.isPaused) } else { sessions[place].flags.remove(.isPaused) }
+        }
+    }
+
+    /// A session of which nothing but its player's reports is seen.
+    private mutating func remote(_ id: SessionID, room name: String, at: Int64, verify: () -> Bool) -> Int? {
+        guard verify() else {
+            reject(.mac)
+            return nil
+        }
+        guard index.count < sessionLimit, let room = makeRoom(name) else {
+            reject(.full)
+            return nil
+        }
+        let place = add(id, room: room, playback: .hls, at: at)
+        sessions[place].flags.insert(.isRemote)
+        return place
+    }
+}

@@ -1,0 +1,73 @@
+import Stage
+
+/// One place in the dimensions by which viewers are told apart, and what was counted there.
+///
+/// Every session stands in exactly one cell, so whatever the figures are added up by, the sum is the same. Counters run
+/// on from one broadcast of the room to the next; `baseline` is where the present one began.
+struct Cell: Sendable {
+    struct Key: Hashable, Sendable {
+        /// Place of the room in the shard's list; -1 for a cell that is free.
+        var room: Int32
+        var playback: PlaybackProtocol
+        /// Places in the shard's list of names.
+        var rendition: UInt16 = 0
+        var region: UInt16 = 0
+        var client: ClientClass = .unknown
+    }
+
+    /// What only grows.
+    struct Counts: Sendable, Equatable, AdditiveArithmetic {
+        static let zero = Counts()
+
+        var joins = 0
+        /// Counted when the grace time for a return is over, under the reason of the end.
+        var leaves = PerReason.zero
+        /// Sessions that came from another rendition.
+        var switches = 0
+        /// Milliseconds.
+        var watch: Int64 = 0
+
+        static func + (one: Counts, other: Counts) -> Counts {
+            Counts(
+                joins: one.joins + other.joins,
+                leaves: one.leaves + other.leaves,
+                switches: one.switches + other.switches,
+                watch: one.watch + other.watch
+            )
+        }
+
+        static func - (one: Counts, other: Counts) -> Counts {
+            Counts(
+                joins: one.joins - other.joins,
+                leaves: one.leaves - other.leaves,
+                switches: one.switches - other.switches,
+                watch: one.watch - other.watch
+            )
+        }
+    }
+
+    var key: Key
+    /// Viewers that count now.
+    var live = 0
+    /// Its watch time is that of those who left, and of viewers by requests up to their last hit.
+    var counts = Counts.zero
+    /// The sum of the moments at which the runs of live connections began.
+    var runStarts: Int64 = 0
+    var baseline = Counts.zero
+
+    init(key: Key) {
+        self.key = key
+    }
+
+    /// What was counted until `now`: watch time of connections exact, of viewers by requests up to their last hit.
+    func counts(at now: Int64) -> Counts {
+        var counts = counts
+        if key.playback.isContinuous { counts.watch += max(0, Int64(live) * now - runStarts) }
+        return counts
+    }
+}
+
+extension PlaybackProtocol {
+    /// Watches without a break between its beginning and its end; the others are seen only when they ask.
+    var isContinuous: Bool { isConnection || self == .sdk }
+}

@@ -1,0 +1,70 @@
+import Stage
+
+/// What a shard has to tell after a turn, besides its counters.
+struct ShardOutput {
+    /// The number of a room's live viewers moved.
+    struct Change: Equatable {
+        var room: String
+        var delta: Int
+        var at: Int64
+    }
+
+    /// A viewer was proven to watch.
+    struct Arrival {
+        var room: String
+        var viewer: ViewerKey?
+        /// Who it may be, by what its player tells.
+        var estimate: UInt64?
+        var session: UInt64
+    }
+
+    /// A session came to a new state; times are of the monotonic clock, in milliseconds.
+    struct Session {
+        var code: UInt64
+        var shard: UInt8
+        var room: String
+        var start: Int64
+        /// Where the watching ended; nil while it lasts.
+        var end: Int64?
+        var watched: UInt32
+        var stalled: UInt32
+        var playback: PlaybackProtocol
+        var rendition: String
+        var region: String
+        var client: ClientClass
+        var switches: UInt8
+        var viewer: ViewerKey?
+        /// Why it ended.
+        var reason: AudienceEvent.CloseReason?
+        /// It does not come back.
+        var isClosed: Bool
+    }
+
+    /// A session was away for a while.
+    struct Gap {
+        var code: UInt64
+        var room: String
+        var from: Int64
+        var to: Int64
+    }
+
+    var changes: [Change] = []
+    var arrivals: [Arrival] = []
+    var sessions: [Session] = []
+    var gaps: [Gap] = []
+    /// Milliseconds between request and first media, one for each viewer of whom it became known.
+    var startups: [Int64] = []
+
+    var isEmpty: Bool {
+        changes.isEmpty && arrivals.isEmpty && sessions.isEmpty && gaps.isEmpty && startups.isEmpty
+    }
+
+    /// Empties the lists and keeps their memory for the next turn.
+    mutating func clear() {
+        changes.removeAll(keepingCapacity: true)
+        arrivals.removeAll(keepingCapacity: true)
+        sessions.removeAll(keepingCapacity: true)
+        gaps.removeAll(keepingCapacity: true)
+        startups.removeAll(keepingCapacity: true)
+    }
+}

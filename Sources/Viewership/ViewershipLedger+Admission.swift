@@ -1,0 +1,164 @@
+import Media
+public import Stage
+import Synchronization
+
+/// Who is behind a request.
+extension ViewershipLedger {
+    /// Says whose session a request belongs to, by what it says in order of trust: the session id in its address, the
+    /// name that the player gives its playback (CMCD, `X-Playback-Session-Id`), and otherwise a new one.
+    public func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
+        if request.isHead || request.isPrefetch { return admitAside(request, to: room) }
+        if let offered = request.sid {
+            guard let id = SessionID(offered) else {
+                refusedForms.add(1, ordering: .relaxed)
+                return .refused
+            }
+            let standing = owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
+            if let standing { return standing ? .viewer(sid: offered) : .uncounted(sid: offered) }
+            return admit(id, request, to: room)
+        }
+        let key = viewerKey(of: request, room: room)
+        if let name = request.playbackName {
+            if let id = SessionID(name), verify(id, room: room) { return admit(id, request, to: room) }
+            return admit(id(room: room, name: name, key: key), request, to: room)
+        }
+        let shard = key.map { UInt8($0.shard) } ?? UInt8.random(in: 0..<UInt8(SessionID.shardCount))
+        return admit(makeID(room: room, shard: shard), request, to: room)
+    }
+
+    /// Takes what a player says of its own playing.
+    ///
+    /// - Parameter room: what it plays, where the report does not say.
+    /// - Returns: whether the report is of a session of ours or of a room that is on.
+    @discardableResult
+    public func take(_ report: PlayerReport, room: String?) -> Bool {
+        guard let sid = report.sid, !sid.isEmpty, sid.utf8.count <= 256 else {
+            refusedForms.add(1, ordering: .relaxed)
+            return false
+        }
+        let now = clock.now.milliseconds
+        if let id = SessionID(sid), let room = room ?? self.room(of: id) ?? report.contentID {
+            withShard(id.shard) { shard in
+                shard.reported(report, id: id, room: room, at: now) { verify(id, room: room) }
+            }
+            return true
+        }
+        guard let room = room ?? report.contentID,
+            book.withLock({ $0.rooms[room]?.ended == nil && $0.rooms[room] != nil })
+        else {
+            refusedCodes.add(1, ordering: .relaxed)
+            return false
+        }
+        let id = id(room: room, name: sid, key: nil)
+        withShard(id.shard) { shard in
+            shard.reported(report, id: id, room: room, at: now) { true }
+        }
+        return true
+    }
+
+    /// Takes one line of the access log of a server in front of us.
+    ///
+    /// - Returns: whether it told of a playlist or a segment that a session of ours was given.
+    @discardableResult
+    public func take(_ line: BeatLine) -> Bool {
+        let kind: AudienceEvent.Kind = line.isPlaylist ? .playlistServed : .segmentServed
+        let event = AudienceEvent(
+            sid: line.sid,
+            room: line.room,
+            playback: line.isLowLatency ? .llhls : .hls,
+            rendition: line.rendition,
+            kind: kind,
+            at: clock.now
+        )
+        record(event)
+        return true
+    }
+
+    /// A line of a log, or a datagram, that says nothing.
+    public func countMalformedBeat() {
+        refusedLines.add(1, ordering: .relaxed)
+    }
+
+    /// Answers what is no viewing at all: it is counted as such, and leaves no session behind.
+    private func admitAside(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
+        if let offered = request.sid {
+            guard accepts(sid: offered, room: room) else { return .refused }
+        }
+        let id =
+            request.sid.flatMap { SessionID($0) }
+            ?? makeID(room: room, shard: UInt8.random(in: 0..<UInt8(SessionID.shardCount)))
+        withShard(id.shard) { $0.countExcluded(room: room, request.isHead ? .head : .prefetch) }
+        return .uncounted(sid: id.text)
+    }
+
+    private func admit(_ id: SessionID, _ request: PlayerRequest, to room: String) -> ViewerAdmission {
+        let visitor = visitor(of: request, id: id, room: room)
+        let now = clock.now.milliseconds
+        let mayCount = withShard(id.shard) { shard in
+            shard.admit(id, room: room, visitor: visitor, at: now) { verify(id, room: room) }
+        }
+        guard let mayCount else { return .refused }
+        return mayCount ? .viewer(sid: id.text) : .uncounted(sid: id.text)
+    }
+
+    private func visitor(of request: PlayerRequest, id: SessionID, room: String) -> Visitor {
+        let agent = UserAgent(request.userAgent)
+        var visitor = Visitor()
+        visitor.client = agent.client
+        visitor.region = Region.normalized(request.region)
+        // A viewer's sessions are all in one shard; an id that was made before it was known is elsewhere.
+        if let key = viewerKey(of: request, room: room), key.shard == id.shard { visitor.key = key }
+        if visitor.region.isEmpty, let address = request.address { visitor.region = self.region(of: address) }
+        if let address = request.address {
+            let date = wall.date(of: clock.now.milliseconds)
+            let salt = salt.withLock { $0.key(at: date) }
+            visitor.estimate =
+                ViewerKey(address: address, userAgent: request.userAgent ?? "", room: room, salt: salt).value
+        }
+        if request.role != .viewer {
+            visitor.exclusion = .role
+        } else if agent.isUncounted {
+            visitor.exclusion = .agent
+        }
+        return visitor
+    }
+
+    private func viewerKey(of request: PlayerRequest, room: String) -> ViewerKey? {
+        if let identity = request.identity { return ViewerKey(user: identity, room: room) }
+        guard let device = request.device, (16...64).contains(device.utf8.count) else { return nil }
+        return ViewerKey(device: device, room: room)
+    }
+
+    /// The id of a player that names its playback itself; over a rotation of keys the one that is known.
+    private func id(room: String, name: String, key: ViewerKey?) -> SessionID {
+        let keys = keys.withLock { $0 }
+        let shard = key?.shard ?? SessionKeys.shard(room: room, name: name)
+        let ids = keys.ids(room: room, name: name, shard: shard)
+        let known = ids.dropFirst().first { id in
+            owners[id.shard].shard.withLock { $0.standing(of: id, room: room) != nil }
+        }
+        return known ?? ids[0]
+    }
+
+    /// The room whose name an id was signed for, if it is on.
+    private func room(of id: SessionID) -> String? {
+        book.withLock { $0.rooms.keys.first { SessionID.stableHash($0) == id.roomHash } }
+    }
+}
+
+extension PlayerRequest {
+    /// A browser fetches ahead, or shows a preview; nobody watches.
+    fileprivate var isPrefetch: Bool {
+        guard let purpose = purpose?.lowercased() else { return false }
+        return purpose.contains("prefetch") || purpose.contains("preview") || purpose.contains("prerender")
+    }
+
+    /// What the player calls its playback.
+    fileprivate var playbackName: String? {
+        var items = cmcd.map { CMCDItems(query: $0) } ?? CMCDItems()
+        if let cmcdSession { items.merge(cmcdSession) }
+        let name = items.values["sid"] ?? playbackSessionID
+        guard let name, !name.isEmpty, name.utf8.count <= 256 else { return nil }
+        return name
+    }
+}

@@ -1,0 +1,189 @@
+import Dispatch
+import Foundation
+public import Logging
+import Stage
+import Synchronization
+public import Viewership
+
+/// Keeps the audience's history on disk: one transaction a second, on a queue of its own.
+///
+/// A database that is locked or full is tried again each second, and what is to be written gathers meanwhile, within
+/// bounds; one that stays locked, or is damaged, is put aside and another one begun. None of it stops anybody.
+public final class HistoryKeeper: AudienceHistory, Sendable {
+    /// How the keeping goes.
+    public struct Status: Sendable, Hashable {
+        /// Transactions that went to disk.
+        public var writes = 0
+        /// Tries that failed.
+        public var failures = 0
+        /// Rows that found no space while tries failed.
+        public var dropped = 0
+        /// Databases that were put aside.
+        public var asides = 0
+    }
+
+    private let logger: Logger
+    /// Where the database is written, one thing at a time.
+    private let queue = DispatchQueue(label: "footlight.viewership", qos: .utility)
+    /// Where it is read, so that a long report holds no write up.
+    private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
+    private let shelf: Mutex<HistoryShelf>
+    private let state = Mutex((status: Status(), failuresInARow: 0, waiting: HistoryBatch?.none, turns: 0))
+
+    /// Makes a keeper; nothing is opened before `load()` or the first write.
+    public init(_ configuration: HistoryStoreConfiguration, logger: Logger) {
+        self.logger = logger
+        shelf = Mutex(HistoryShelf(configuration: configuration, logger: logger))
+    }
+
+    /// What an earlier run left, for `ViewershipLedger.restore`; nothing when it cannot be read.
+    ///
+    /// To be called once, before anybody is let in. Takes as long as the disk does.
+    public func load() -> RecoveredAudience {
+        queue.sync { shelf.withLock { $0.load() } }
+    }
+
+    /// How it goes.
+    public var status: Status { state.withLock { $0.status } }
+
+    /// Takes from the ledger what changed and writes it, once a second until the task is cancelled, and once more then.
+    public func run(_ ledger: ViewershipLedger) async {
+        while !Task.isCancelled {
+            // Cancellation ends the sleep and, with it, the loop.
+            try? await Task.sleep(for: .seconds(1))
+            let asides = status.asides
+            await write(ledger.takeHistory())
+            if status.asides != asides { ledger.repeatBroadcasts() }
+        }
+    }
+
+    /// Writes a batch, and with it what could not be written before.
+    ///
+    /// - Returns: Whether everything is on disk.
+    @discardableResult
+    public func write(_ batch: HistoryBatch) async -> Bool {
+        await withCheckedContinuation { done in
+            queue.async { [self] in done.resume(returning: save(batch)) }
+        }
+    }
+
+    /// Closes the database; a later use opens it again.
+    public func close() async {
+        await withCheckedContinuation { closed in
+            queue.async { [self] in
+                shelf.withLock { $0.close() }
+                closed.resume()
+            }
+        }
+    }
+
+    private func save(_ latest: HistoryBatch) -> Bool {
+        let batch = state.withLock { state in
+            var batch = state.waiting ?? HistoryBatch(asOf: latest.asOf)
+            state.waiting = nil
+            batch.append(latest)
+            return batch
+        }
+        let now = Double(DispatchTime.now().uptimeNanoseconds) / 1e9
+        do {
+            try shelf.withLock { (shelf) throws(StoreFault) in try shelf.save(batch, now: now) }
+        } catch {
+            noteFailure(error, batch)
+            return false
+        }
+        let isTidying = state.withLock { state in
+            state.status.writes += 1
+            state.status.dropped += batch.dropped
+            state.failuresInARow = 0
+            state.turns += 1
+            return state.turns % 60 == 1
+        }
+        noteAsides()
+        if isTidying { tidy(at: batch.asOf) }
+        return true
+    }
+
+    private func noteFailure(_ fault: StoreFault, _ batch: HistoryBatch) {
+        let failures = state.withLock { state in
+            state.waiting = batch
+            state.status.failures += 1
+            state.failuresInARow += 1
+            return state.failuresInARow
+        }
+        noteAsides()
+        // The first says that something is wrong, and one a minute that it still is.
+        guard failures % 60 == 1 else { return }
+        logger.error(
+            "the audience's history cannot be written; trying again",
+            metadata: ["reason": "\(fault.reason)", "failures": "\(failures)"]
+        )
+    }
+
+    private func noteAsides() {
+        let asides = shelf.withLock { $0.asides }
+        state.withLock { $0.status.asides = asides }
+    }
+
+    private func tidy(at date: Int64) {
+        do {
+            // Some seconds' worth at a time; the rest comes a minute later.
+            for _ in 0..<10 {
+                let isMore = try shelf.withLock { (shelf) throws(StoreFault) in try shelf.forget(at: date) }
+                guard isMore else { return }
+            }
+        } catch {
+            logger.warning("old sessions cannot be deleted", metadata: ["reason": "\(error.reason)"])
+        }
+    }
+
+    // MARK: AudienceHistory
+
+    /// The broadcasts of a room, the latest first.
+    public func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow] {
+        try await read { (database) throws(StoreFault) in try database.broadcasts(room: room, limit: limit) }
+    }
+
+    /// The minutes of a room.
+    public func minutes(room: String, from: Int64, to: Int64, limit: Int) async throws -> [MinuteRow] {
+        try await read { (database) throws(StoreFault) in
+            try database.minutes(room: room, from: from, to: to, limit: limit)
+        }
+    }
+
+    /// Everything of a broadcast, added up.
+    public func sums(epoch: Int64) async throws -> [MinuteRow] {
+        try await read { (database) throws(StoreFault) in try database.sums(epoch: epoch) }
+    }
+
+    /// Sessions of a broadcast, in order of their beginning.
+    public func sessions(
+        epoch: Int64,
+        after: (start: Int64, code: UInt64)?,
+        limit: Int
+    ) async throws -> [SessionRow] {
+        try await read { (database) throws(StoreFault) in
+            try database.sessions(epoch: epoch, after: after, limit: limit)
+        }
+    }
+
+    /// The most sessions at once.
+    public func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
+        try await read { (database) throws(StoreFault) in try database.settledPeak(epoch: epoch) }
+    }
+
+    /// Reads off the queue of the writer, with a connection of its own.
+    private func read<Outcome: Sendable>(
+        _ body: @escaping @Sendable (HistoryDatabase) throws(StoreFault) -> Outcome
+    ) async throws -> Outcome {
+        try await withCheckedThrowingContinuation { answer in
+            readers.async { [self] in
+                do {
+                    let database = try shelf.withLock { (shelf) throws(StoreFault) in try shelf.opened() }
+                    answer.resume(returning: try body(database))
+                } catch {
+                    answer.resume(throwing: error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Logging
+import Viewership
+
+/// The database while there is one: opened when it is needed, put aside when it is of no use.
+///
+/// Used by one thread at a time, the keeper's.
+struct HistoryShelf: Sendable {
+    private let configuration: HistoryStoreConfiguration
+    private let logger: Logger
+    private(set) var database: HistoryDatabase?
+    /// Databases that were put aside.
+    private(set) var asides = 0
+    /// What an earlier run left was not read, and is to be ended before anything is added.
+    private var hasLeftovers = false
+    /// Since when it cannot be used although nothing is wrong with it; seconds of any clock.
+    private var lockedSince: Double?
+
+    init(configuration: HistoryStoreConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// What an earlier run left; nothing when it cannot be read.
+    mutating func load() -> RecoveredAudience {
+        var lastReason = ""
+        // A second try for a database that was damaged, and one more for one that was locked by who is just leaving.
+        for _ in 0..<3 {
+            do {
+                return try opened().load()
+            } catch {
+                lastReason = error.reason
+                reactTo(error)
+            }
+        }
+        hasLeftovers = true
+        logger.error("the audience's history cannot be read; going on without", metadata: ["reason": "\(lastReason)"])
+        return RecoveredAudience()
+    }
+
+    /// Writes a batch; a damaged database is put aside and the batch written to another one.
+    ///
+    /// - Parameter now: seconds of any clock that goes on.
+    mutating func save(_ batch: HistoryBatch, now: Double) throws(StoreFault) {
+        do {
+            try saveOnce(batch)
+            lockedSince = nil
+            return
+        } catch {
+            reactTo(error)
+            if case .unavailable(let reason) = error {
+                let since = lockedSince ?? now
+                lockedSince = since
+                guard now - since >= configuration.lockPatience else { throw error }
+                putAside(because: reason)
+            }
+        }
+        lockedSince = nil
+        try saveOnce(batch)
+    }
+
+    /// Deletes what is kept no longer.
+    ///
+    /// - Parameter date: milliseconds since 1970.
+    /// - Returns: whether more is left to delete.
+    mutating func forget(at date: Int64) throws(StoreFault) -> Bool {
+        try opened().forget(
+            sessionsBefore: date - Int64(configuration.sessionRetention * 1000),
+            minutesBefore: configuration.minuteRetention > 0
+                ? date - Int64(configuration.minuteRetention * 1000) : nil
+        )
+    }
+
+    mutating func close() {
+        database?.close()
+        database = nil
+    }
+
+    mutating func opened() throws(StoreFault) -> HistoryDatabase {
+        if let database { return database }
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: configuration.path, isDirectory: &isFolder), isFolder.boolValue {
+            throw .damaged("a folder is in its place")
+        }
+        let fresh = try HistoryDatabase(path: configuration.path, lockTimeout: configuration.lockTimeout)
+        database = fresh
+        return fresh
+    }
+
+    private mutating func saveOnce(_ batch: HistoryBatch) throws(StoreFault) {
+        let database = try opened()
+        if hasLeftovers {
+            try database.closeLeftovers()
+            hasLeftovers = false
+        }
+        try database.save(batch)
+    }
+
+    /// Closes the database, so that the next use opens it anew; a damaged one is put aside, and another one begun.
+    private mutating func reactTo(_ fault: StoreFault) {
+        guard case .damaged(let reason) = fault else { return close() }
+        putAside(because: reason)
+    }
+
+    private mutating func putAside(because reason: String) {
+        close()
+        asides += 1
+        do {
+            let aside = try AsideFiles.put(configuration.path, at: Date())
+            logger.error(
+                "the audience's history is of no use; put aside, and begun anew",
+                metadata: ["reason": "\(reason)", "file": "\(aside)"]
+            )
+        } catch {
+            logger.error(
+                "the audience's history is of no use and cannot be put aside",
+                metadata: ["reason": "\(reason)", "error": "\(error)"]
+            )
+        }
+    }
+}

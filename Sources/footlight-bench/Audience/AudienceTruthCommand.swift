@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import Media
+import Stage
+import Viewership
+
+struct AudienceTruthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audience-truth",
+        abstract: "A crowd whose truth is known, counted second by second; and what a million viewers take.",
+        discussion: "Time is moved by hand, so that half an hour of show takes seconds."
+    )
+
+    @Option(help: "Virtual players of the crowd.")
+    var players = 100_000
+
+    @Option(help: "Seconds within which they join.")
+    var seconds = 1_800
+
+    @Option(help: "Viewers by requests whose memory and time per request are measured.")
+    var sessions = 1_000_000
+
+    func run() async throws {
+        if players > 0 {
+            let crowd = AudienceCrowd(players: players, seconds: seconds)
+            let start = Date()
+            let result = crowd.run()
+            let table = [
+                ("joins", "\(result.joins) of \(players)"),
+                ("live below the truth, seconds", "\(result.below)"),
+                ("live above the truth and its departures, seconds", "\(result.above)"),
+                ("identities broken, snapshots", "\(result.broken)"),
+                ("live at the end", "\(result.left)"),
+                ("watch time against the truth, %", ((result.watched / result.truth - 1) * 100).text(4)),
+                ("settled peak against the live one", "\(result.settledPeak) / \(result.livePeak)"),
+                ("wall time, s", Date().timeIntervalSince(start).text(1)),
+            ]
+            for (name, value) in table { print("\(name): \(value)") }
+            print(result.isGood(players: players) ? "all rules kept\n" : "RULES BROKEN\n")
+        }
+        if sessions > 0 { AudienceLoad(sessions: sessions).run() }
+    }
+}

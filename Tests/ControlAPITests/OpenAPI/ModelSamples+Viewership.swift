@@ -1,0 +1,41 @@
+import GatewayModel
+
+extension ModelSamples {
+    static let uniquesResource = UniquesResource(users: 1, devices: 1, estimated: 1, approximate: true)
+
+    static let seriesPointResource = SeriesPointResource(
+        at: Timestamp(0),
+        group: "x",
+        averageViewers: 1.5,
+        peakViewers: 1,
+        joins: 1,
+        leaves: 1,
+        watchTimeSeconds: 1.5
+    )
+
+    static let viewershipSeries = ViewershipSeries(room: "x", step: 60, groupBy: "x", points: [seriesPointResource])
+
+    static let viewershipSliceResource = ViewershipSliceResource(
+        joins: 1,
+        watchTimeSeconds: 1.5,
+        averageViewers: 1.5
+    )
+
+    static let viewershipSummary = ViewershipSummary(room: "x", beganAt: Timestamp(0), endedAt: Timestamp(1))
+
+    static let viewerSessionResource = ViewerSessionResource(
+        id: "x",
+        startedAt: Timestamp(0),
+        endedAt: Timestamp(1),
+        watchTimeSeconds: 1.5,
+        stalledSeconds: 1.5,
+        playback: "x",
+        rendition: "x",
+        region: "x",
+        client: "x",
+        switches: 1,
+        endReason: "x"
+    )
+
+    static let viewerSessionList = ViewerSessionList(sessions: [viewerSessionResource], meta: pageResource)
+}

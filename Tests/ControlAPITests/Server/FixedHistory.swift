@@ -1,0 +1,49 @@
+import Synchronization
+import Viewership
+
+/// A history that holds what a test puts there.
+final class FixedHistory: AudienceHistory {
+    struct Rows: Sendable {
+        var broadcasts: [BroadcastRow] = []
+        var minutes: [MinuteRow] = []
+        var sessions: [SessionRow] = []
+        var peak: (viewers: Int, at: Int64)?
+        var isOutOfReach = false
+    }
+
+    private struct OutOfReach: Error {}
+
+    let rows = Mutex(Rows())
+
+    func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow] {
+        let rows = rows.withLock { $0 }
+        if rows.isOutOfReach { throw OutOfReach() }
+        return Array(rows.broadcasts.filter { $0.room == room }.sorted { $0.epoch > $1.epoch }.prefix(limit))
+    }
+
+    func minutes(room: String, from: Int64, to: Int64, limit: Int) async throws -> [MinuteRow] {
+        let rows = rows.withLock { $0 }
+        if rows.isOutOfReach { throw OutOfReach() }
+        return rows.minutes.filter { $0.key.room == room && (from..<to).contains($0.key.minute) }
+    }
+
+    func sums(epoch: Int64) async throws -> [MinuteRow] {
+        rows.withLock { $0.minutes.filter { $0.key.epoch == epoch && $0.key.dimensions != nil } }
+    }
+
+    func sessions(
+        epoch: Int64,
+        after: (start: Int64, code: UInt64)?,
+        limit: Int
+    ) async throws -> [SessionRow] {
+        let all = rows.withLock { $0.sessions.filter { $0.epoch == epoch } }
+            .sorted { ($0.start, $0.code) < ($1.start, $1.code) }
+        return Array(
+            all.drop { row in after.map { (row.start, row.code) <= ($0.start, $0.code) } ?? false }.prefix(limit)
+        )
+    }
+
+    func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
+        rows.withLock { $0.peak }
+    }
+}

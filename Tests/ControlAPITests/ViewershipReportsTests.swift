@@ -1,0 +1,216 @@
+import Foundation
+import GatewayModel
+import Stage
+import Synchronization
+import Testing
+import Viewership
+
+@testable import ControlAPI
+
+@Suite("Viewership reports by HTTP")
+struct ViewershipReportsTests {
+    /// Ten minutes of a show with eight viewers by HLS and two by RTMP, and three playbacks.
+    private static func fill(_ history: FixedHistory) {
+        history.rows.withLock { rows in
+            rows.broadcasts = [
+                BroadcastRow(
+                    epoch: 600_000,
+                    room: "show",
+                    began: 600_000,
+                    ended: 1_200_000,
+                    onAir: 600_000,
+                    peak: 12,
+                    peakAt: 660_000,
+                    uniques: UniqueViewers(users: 1, devices: 9, estimated: 8),
+                    stalled: 6_000,
+                    startup: 3_000,
+                    startups: 2
+                )
+            ]
+            let groups: [(Dimensions, Int)] = [
+                (Dimensions(playback: .hls, rendition: "=720p", region: "DE", client: .web), 8),
+                (Dimensions(playback: .rtmp, client: .tool), 2),
+            ]
+            rows.minutes = (10..<20 as Range<Int64>).flatMap { minute in
+                func key(_ dimensions: Dimensions?) -> MinuteRow.Key {
+                    MinuteRow.Key(room: "show", epoch: 600_000, minute: minute, dimensions: dimensions)
+                }
+                return [MinuteRow(key: key(nil), minimum: 9, maximum: 11, last: 10)]
+                    + groups.map { dimensions, viewers in
+                        MinuteRow(
+                            key: key(dimensions),
+                            watched: Int64(viewers) * 60_000,
+                            joins: 1,
+                            leaves: [1, 0, 0, 0, 0]
+                        )
+                    }
+            }
+            rows.sessions = (1...3 as ClosedRange<UInt64>).map { code in
+                SessionRow(
+                    code: code,
+                    shard: 0,
+                    room: "show",
+                    epoch: 600_000,
+                    start: 600_000 + Int64(code) * 1000,
+                    end: 900_000,
+                    watched: 299_000,
+                    dimensions: groups[0].0,
+                    reason: .left,
+                    isClosed: true
+                )
+            }
+            rows.peak = (10, 700_000)
+        }
+    }
+
+    @Test("The summary of a broadcast: settled peak, averages, uniques, and every group's part")
+    func summary() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            Self.fill(server.history)
+            let path = "/v1/rooms/show/viewership/summary"
+            let summary = try await server.ask("GET", path).decode(ViewershipSummary.self)
+            #expect(summary.peakViewers == 10 && summary.livePeakViewers == 12 && summary.peakAt == Timestamp(700))
+            #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10 && summary.settled)
+            #expect(summary.joins == 20 && summary.leaves == 20 && summary.watchHours == 10.0 / 6)
+            #expect(summary.uniques.devices == 9 && summary.averageStartupSeconds == 1.5)
+            #expect(summary.stalledSeconds == 6 && abs(summary.rebufferRatio - 6 / 6006) < 1e-9)
+            #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byRegion["DE"]?.joins == 10)
+            #expect(summary.byClient["tool"]?.watchTimeSeconds == 1200 && summary.byRendition[""]?.joins == 10)
+            let table = try await server.ask("GET", path + ".csv").text.components(separatedBy: "\r\n")
+            #expect(
+                table.count == 3 && table[0].hasPrefix("room,began_at,") && table[1].hasPrefix("show,1970-01-01T00:10")
+            )
+        }
+    }
+
+    @Test("A series in steps, of all or by group; as JSON, as a table, as lines of JSON")
+    func series() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            Self.fill(server.history)
+            let path = "/v1/rooms/show/viewership/timeseries"
+            let time = "?from=600&to=1970-01-01T00:20:00Z&step=300"
+            let series = try await server.ask("GET", path + time).decode(ViewershipSeries.self)
+            #expect(series.points.map(\.averageViewers) == [10, 10] && series.points.map(\.peakViewers) == [11, 11])
+            #expect(series.points.map(\.at) == [Timestamp(600), Timestamp(900)] && series.groupBy == nil)
+            let grouped = try await server.ask("GET", path + time + "&group_by=protocol").decode(ViewershipSeries.self)
+            #expect(grouped.points.map(\.group) == ["hls", "rtmp", "hls", "rtmp"])
+            #expect(grouped.points.map(\.averageViewers) == [8, 2, 8, 2])
+            let byRendition = try await server.ask(
+                "GET",
+                path + time + "&group_by=rendition",
+                headers: ["Accept": "text/csv"]
+            )
+            #expect(byRendition.headers["content-type"]?.hasPrefix("text/csv") ?? false)
+            #expect(byRendition.headers["content-disposition"] == #"attachment; filename="show-timeseries.csv""#)
+            let rows = byRendition.text.components(separatedBy: "\r\n")
+            #expect(rows[0] == "at,group,average_viewers,peak_viewers,joins,leaves,watch_time_seconds")
+            #expect(rows[2] == "1970-01-01T00:10:00.000Z,'=720p,8.0,,5,5,2400.0")
+            let lines = try await server.ask("GET", path + ".jsonl" + time).text.split(separator: "\n")
+            #expect(lines.count == 2)
+            for line in lines { _ = try WireJSON.decode(SeriesPointResource.self, from: Data(line.utf8)) }
+            for query in ["?step=61", "?step=0", "?group_by=sid", "?from=x", "?from=9&to=8", "?format=xml", "?from=0"] {
+                let refusal = try await server.ask("GET", path + query).refusal
+                #expect(refusal == "400/3073", "\(query)")
+            }
+        }
+    }
+
+    @Test("Playbacks page by page, and of whom nothing is told")
+    func sessions() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            Self.fill(server.history)
+            let path = "/v1/rooms/show/viewership/sessions"
+            let first = try await server.ask("GET", path + "?page_size=2").decode(ViewerSessionList.self)
+            #expect(first.sessions.map(\.id) == ["1", "2"] && first.sessions[0].endReason == "left")
+            let token = try #require(first.meta.nextPageToken)
+            let second = try await server.ask("GET", path + "?page_size=2&page_token=" + token)
+                .decode(ViewerSessionList.self)
+            #expect(second.sessions.map(\.id) == ["3"] && second.meta.nextPageToken == nil)
+            let lines = try await server.ask("GET", path + ".jsonl").text.split(separator: "\n")
+            #expect(lines.count == 3)
+            #expect(try await server.ask("GET", path + "?page_token=x").refusal == "400/3073")
+        }
+    }
+
+    @Test("A room that was never broadcast, a history out of reach, and those who may not see")
+    func refusals() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let path = "/v1/rooms/show/viewership/summary"
+            #expect(try await server.ask("GET", path).refusal == "404/53106")
+            #expect(try await server.ask("GET", "/v1/rooms/none/viewership/summary").refusal == "404/53106")
+            #expect(try await server.ask("GET", path, as: .nobody).refusal == "401/20101")
+            Self.fill(server.history)
+            // A room that the stage does not know any more.
+            server.history.rows.withLock { $0.broadcasts[0].room = "gone" }
+            #expect(try await server.ask("GET", "/v1/rooms/gone/viewership/summary").status == 200)
+            server.history.rows.withLock { $0.isOutOfReach = true }
+            #expect(try await server.ask("GET", path).refusal == "503/53006")
+        }
+    }
+
+    @Test("Players report in lines of CMCD, without a token; what is no report is taken and does nothing")
+    func beacons() async throws {
+        try await ControlServer.run { (server) async throws in
+            let body = "e=ps,sta=p,sid=\"a\",cid=\"show\",bsd=120\n\nsta=e,sid=\"b\"\n"
+            let answer = try await server.ask("POST", "/v1/cmcd?room=show", body, as: .nobody)
+            #expect(answer.status == 204)
+            let reports = server.viewership.reports.withLock { $0 }
+            #expect(reports.map(\.report.sid) == ["a", "b"] && reports.map(\.room) == ["show", "show"])
+            #expect(reports[0].report.stalled == 120 && reports[1].report.isEnd)
+            #expect(try await server.ask("POST", "/v1/cmcd", String(repeating: "x", count: 20_000)).status == 413)
+        }
+    }
+
+    @Test("All rooms once a second as events, each whole")
+    func events() async throws {
+        try await ControlServer.run { (server) async throws in
+            server.viewership.set(
+                RoomViewership(room: "a", concurrent: 3, asOf: Date(), byProtocol: [.rtmp: 3])
+            )
+            let client = try server.events("/v1/viewership/events")
+            defer { client.close() }
+            var seen: [String] = []
+            for await event in client.events {
+                seen.append("\(event.retry ?? "")/\(event.id ?? "")/\(event.name ?? "")")
+                if seen.count == 3 { break }
+            }
+            #expect(seen == ["2000//", "/1/viewership", "/2/viewership"])
+            #expect(try await server.ask("GET", "/v1/viewership/events", as: .nobody).refusal == "401/20101")
+        }
+    }
+
+    @Test("The metrics come in the format that is asked for")
+    func metrics() async throws {
+        try await ControlServer.run { (server) async throws in
+            let plain = try await server.ask("GET", "/metrics", as: .nobody, admin: true)
+            #expect(plain.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") ?? false)
+            let open = try await server.ask(
+                "GET",
+                "/metrics",
+                as: .nobody,
+                headers: ["Accept": "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"],
+                admin: true
+            )
+            #expect(open.headers["content-type"]?.hasPrefix("application/openmetrics-text; version=1.0.0") ?? false)
+            #expect(open.text.hasSuffix("# EOF\n"))
+        }
+    }
+
+    @Test("RFC 4180: quotes, commas and line ends are quoted, and nothing becomes a formula")
+    func table() {
+        var table = CSVText(header: ["a", "b"])
+        table.add([.text("x,y"), .text("say \"hi\"")])
+        table.add([.text("=1+1"), .text("@cmd")])
+        table.add([.text("-2"), .number(-2.5)])
+        table.add([.text("line\nend"), .nothing])
+        table.add([.text("+\u{301}1"), .count(3)])
+        #expect(
+            table.text
+                == "a,b\r\n\"x,y\",\"say \"\"hi\"\"\"\r\n'=1+1,'@cmd\r\n'-2,-2.5\r\n\"line\nend\",\r\n'+\u{301}1,3\r\n"
+        )
+    }
+}

@@ -1,0 +1,101 @@
+import FootlightTesting
+import Foundation
+import Testing
+
+@Suite("The dashboard and the watch page, in a browser", .serialized, .timeLimit(.minutes(2)))
+struct PagesShowTests {
+    @Test(
+        "An operator logs in, sees the room and commands it; a viewer watches near the live edge; nobody else is asked"
+    )
+    func show() async throws {
+        let stage = try await FaultStage(room: "show")
+        let name = "<b>Red</b>"
+        let host: JSONValue = ["identity": "red", "display_name": .string(name), "mode": "SEND_AND_RECV"]
+        let seat = try await stage.expect(201, "POST", stage.path("participants"), host)
+        let key = try #require(seat["ingest"]["rtmp"]["stream_key"].string)
+        let clip = try await stage.clip(HostScript(.red, tone: 440))
+        let publisher = try FFmpeg.host(file: clip, to: stage.gateway.ingestURL(key: key), isLooped: true)
+        defer { publisher.end() }
+        async let starting = HeadlessBrowser()
+        try await stage.waitUntilOnAir()
+        let browser = try await starting
+        let site = "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)"
+
+        try await watch(browser, site)
+        try await operate(browser, site, stage, name: name)
+
+        let foreign = browser.requests.filter { request in
+            !["\(site)/", "blob:\(site)/", "data:", "about:"].contains { request.hasPrefix($0) }
+        }
+        #expect(foreign.isEmpty && browser.requests.count > 30, "\(foreign)")
+        // What the content policy refuses, and what throws, is a complaint; so is an address that is not there yet.
+        let complaints = browser.complaints.filter { !$0.contains("Failed to load resource") }
+        #expect(complaints.isEmpty, "\(complaints)")
+    }
+
+    /// A viewer comes to the page, and the program plays by itself, without sound, a few seconds behind at most.
+    private func watch(_ browser: HeadlessBrowser, _ site: String) async throws {
+        try await browser.open("\(site)/watch/show")
+        let playing = "globalThis.footlight?.program.state === 'playing' && footlight.latency() !== null"
+        #expect(try await browser.waits(for: playing, within: .seconds(15)))
+        let before = try await browser.evaluate("document.querySelector('video').currentTime").double ?? 0
+        let moves = "document.querySelector('video').currentTime > \(before + 0.5)"
+        #expect(try await browser.waits(for: moves, within: .seconds(4)))
+        let latency = try await browser.evaluate("footlight.latency() / 1000").double ?? 99
+        let isLowLatency = try await browser.evaluate("footlight.program.player.isLowLatency").bool ?? false
+        print("watch page: \(latency) s behind the mixer, by parts: \(isLowLatency)")
+        #expect(latency > 0 && latency < (isLowLatency ? 3 : 9))
+        #expect(try await browser.evaluate("document.querySelector('video').videoWidth").int == 1280)
+        // The picture is what the host sends, mostly red: a canvas reads it back.
+        let mean = try await browser.evaluate(
+            """
+            (() => {
+                const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 36 });
+                const context = canvas.getContext('2d');
+                context.drawImage(document.querySelector('video'), 0, 0, 64, 36);
+                const { data } = context.getImageData(0, 0, 64, 36);
+                return [0, 1, 2].map((channel) => {
+                    let sum = 0;
+                    for (let place = channel; place < data.length; place += 4) sum += data[place];
+                    return sum / (64 * 36);
+                });
+            })()
+            """
+        ).elements.compactMap(\.double)
+        #expect(mean.count == 3 && mean[0] > 120 && mean[1] < mean[0] / 2 && mean[2] < mean[0] / 2, "\(mean)")
+        #expect(try await browser.evaluate("document.querySelector('video').muted").bool == true)
+        _ = try await browser.evaluate("document.querySelector('.unmute').click()")
+        #expect(try await browser.evaluate("document.querySelector('video').muted").bool == false)
+    }
+
+    private func operate(_ browser: HeadlessBrowser, _ site: String, _ stage: FaultStage, name: String) async throws {
+        try await browser.open("\(site)/dashboard#/room/show")
+        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
+        let token = try stage.gateway.operatorToken
+        func logIn(_ token: String) async throws {
+            _ = try await browser.evaluate(
+                "document.querySelector('#token').value = '\(token)'; document.querySelector('.login button').click()"
+            )
+        }
+        try await logIn("guess")
+        #expect(try await browser.waits(for: "document.querySelector('.problem').textContent", within: .seconds(3)))
+        try await logIn(token)
+        let hasHost = "document.querySelector('.host .name')?.textContent === '\(name)'"
+        #expect(try await browser.waits(for: hasHost, within: .seconds(5)))
+        #expect(try await browser.evaluate("document.cookie").string == "")
+        let shown = "document.querySelector('.screen').dataset.state === 'live'"
+        #expect(try await browser.waits(for: shown, within: .seconds(6)))
+        #expect(try await browser.evaluate("document.querySelector('.preview .label').textContent").string == name)
+
+        // A mute by the page's button, which the gateway takes by the cookie, comes back as an event.
+        _ = try await browser.evaluate("document.querySelector('.track').click()")
+        let isMuted = "document.querySelector('.track').dataset.state === 'muted'"
+        #expect(try await browser.waits(for: isMuted, within: .seconds(3)))
+        let host = try await stage.expect(200, "GET", stage.path("participants/red"))
+        #expect(host["is_mic_on"].bool == false)
+        _ = try await browser.evaluate("document.querySelector('#logout').click()")
+        #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(3)))
+        let status = try await browser.evaluate("fetch('/v1/rooms').then((answer) => answer.status)")
+        #expect(status.int == 401)
+    }
+}

@@ -1,0 +1,191 @@
+import FootlightTesting
+import Foundation
+import Hummingbird
+import Logging
+import Testing
+
+@testable import Pages
+
+@Suite("The scripts of the pages, in a browser", .timeLimit(.minutes(1)))
+struct ScriptTests {
+    /// What a script says, and what it should.
+    private struct Claim {
+        let what: String
+        var needsPlaylist = false
+        let script: String
+        /// As JSON.
+        let truth: String
+    }
+
+    @Test("Playlists are read, the live edge is kept, events make a room's state, and names stay text")
+    func scripts() async throws {
+        try await withPages { port in
+            let browser = try await HeadlessBrowser()
+            try await browser.open("http://127.0.0.1:\(port)/dashboard")
+            #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(10)))
+            for claim in Self.claims {
+                let beginning = claim.needsPlaylist ? Self.playlist : ""
+                let said = try await browser.evaluate("(async () => { \(beginning) \(claim.script) })()")
+                #expect(try said == JSONValue(parsing: claim.truth), "\(claim.what): \(said.text)")
+            }
+            let foreign = browser.requests.filter { !$0.hasPrefix("http://127.0.0.1:\(port)/") }
+            #expect(foreign.allSatisfy { $0.hasPrefix("about:") || $0.hasPrefix("data:") }, "\(foreign)")
+        }
+    }
+
+    private func withPages(_ body: (Int) async throws -> Void) async throws {
+        let port = try FreePort.pick()
+        let pages = PageSite(chartLibrary: "/nowhere") { _ in
+            nil
+        } audience: { _ in
+            nil
+        }
+        let nothing = CallbackResponder<BasicRequestContext> { _, _ in Response(status: .notFound) }
+        let server = Application(
+            responder: pages.responder(before: nothing),
+            configuration: .init(address: .hostname("127.0.0.1", port: port)),
+            logger: Logger(label: "pages") { _ in SwiftLogNoOpLogHandler() }
+        )
+        // Ends with this function.
+        async let _: Void = server.run()
+        try await FreePort.waitUntilListening(port)
+        try await body(port)
+    }
+
+    private static let playlist = """
+        const { parseMedia, parseMultivariant, unitsOf, unitsAfter, firstUnit, nextPart } =
+            await import('/site/watch/playlist.js');
+        const text = ['#EXTM3U', '#EXT-X-TARGETDURATION:2',
+            '#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.5', '#EXT-X-PART-INF:PART-TARGET=0.5',
+            '#EXT-X-MEDIA-SEQUENCE:4', '#EXT-X-MAP:URI="r/init0.mp4"',
+            '#EXT-X-PROGRAM-DATE-TIME:2026-01-02T03:04:05.000Z', '#EXTINF:2.0,', 'r/s4.m4s',
+            '#EXT-X-PART:DURATION=1.0,URI="r/s5.p0.m4s",INDEPENDENT=YES', '#EXT-X-PART:DURATION=1.0,URI="r/s5.p1.m4s"',
+            '#EXTINF:2.0,', 'r/s5.m4s', '#EXT-X-DISCONTINUITY', '#EXT-X-MAP:URI="r/init1.mp4"',
+            '#EXT-X-PROGRAM-DATE-TIME:2026-01-02T03:05:00.000Z',
+            '#EXT-X-PART:DURATION=0.5,URI="r/s6.p0.m4s",INDEPENDENT=YES',
+            '#EXT-X-PRELOAD-HINT:TYPE=PART,URI="r/s6.p1.m4s"', ''].join('\\n');
+        const list = parseMedia(text, 'http://h/live/x/media.m3u8?sid=a');
+        const units = unitsOf(list);
+        """
+
+    private static let claims: [Claim] = [
+        Claim(
+            what: "a playlist's parts and segments, with dates",
+            needsPlaylist: true,
+            script: """
+                return units.map(({ sequence, index, discontinuity, date, map }) =>
+                    [sequence, index, discontinuity, date - Date.UTC(2026, 0, 2, 3, 4, 5), map.slice(-5, -4)]);
+                """,
+            truth: #"[[4, null, 0, 0, "0"], [5, 0, 0, 2000, "0"], [5, 1, 0, 3000, "0"], [6, 0, 1, 55000, "1"]]"#
+        ),
+        Claim(
+            what: "what comes next, and where to begin",
+            needsPlaylist: true,
+            script: """
+                return [nextPart(list), list.hint, firstUnit(units, 1.5), firstUnit(units, 0.5), firstUnit(units, 9),
+                    unitsAfter(units, { sequence: 5, index: 0 }).length, unitsAfter(units, units.at(-1)).length];
+                """,
+            truth: #"[{"sequence": 6, "part": 1}, "http://h/live/x/r/s6.p1.m4s", 1, 3, 0, 2, 0]"#
+        ),
+        Claim(
+            what: "the renditions of a program",
+            needsPlaylist: true,
+            script: """
+                return parseMultivariant('#EXTM3U\\n#EXT-X-STREAM-INF:BANDWIDTH=9,CODECS="avc1.4d,mp4a.40.2",'
+                    + 'RESOLUTION=640x360,FRAME-RATE=30.000\\nmedia.m3u8?sid=b\\n', 'http://h/live/x/index.m3u8')[0];
+                """,
+            truth:
+                #"{"bandwidth": 9, "averageBandwidth": 0, "codecs": "avc1.4d,mp4a.40.2", "width": 640, "height": 360, "frameRate": 30, "url": "http://h/live/x/media.m3u8?sid=b"}"#
+        ),
+        Claim(
+            what: "small distances are made up by rate, large ones and holes by a jump",
+            script: """
+                const { LiveEdge } = await import('/site/watch/live-edge.js');
+                const edge = new LiveEdge(1);
+                const at = (position, ...ranges) => {
+                    const { rate, seek } = edge.step({ now: 0, position, ranges });
+                    return [Math.round(rate * 100), seek === null ? null : Math.round(seek * 100)];
+                };
+                const calm = [at(10, [5, 11]), at(10, [5, 12]), at(10, [5, 10.4]), at(10, [5, 20]),
+                    at(10, [5, 9], [10.5, 11.5]), at(8.97, [5, 9], [9.1, 10])];
+                edge.stalled(0);
+                return [...calm, edge.target];
+                """,
+            truth: #"[[100, null], [110, null], [94, null], [100, 1900], [100, 1052], [100, 912], 1.25]"#
+        ),
+        Claim(
+            what: "two stalls take a rendition down, a calm minute or more takes it up again",
+            script: """
+                const { Renditions } = await import('/site/watch/renditions.js');
+                const all = [{ width: 640, bandwidth: 1 }, { width: 0, bandwidth: 0 }, { width: 1280, bandwidth: 5 }];
+                const choice = new Renditions(all);
+                const said = [choice.current.width, choice.stalled(1), choice.stalled(2), choice.current.width,
+                    choice.stalled(3), choice.stalled(4), choice.calm(100, 9), choice.calm(130, 1),
+                    choice.calm(130, 9), choice.current.width];
+                choice.pick(all[1]);
+                return [...said, choice.current.width, choice.stalled(200), choice.stalled(201)];
+                """,
+            truth: #"[1280, false, true, 640, false, false, false, false, true, 1280, 0, false, false]"#
+        ),
+        Claim(
+            what: "events make a state, old ones change nothing",
+            script: """
+                const { afterEvent, unknownRoom } = await import('/site/dashboard/room-state.js');
+                const events = [
+                    { type: 'room.snapshot', rev: 3, room: { status: 'in-progress', egress: {} }, participants: [] },
+                    { type: 'participant.joined', rev: 4, participant: { sid: 'a', n: 1 } },
+                    { type: 'participant.updated', rev: 5, participant: { sid: 'a', n: 2 } },
+                    { type: 'participant.updated', rev: 4, participant: { sid: 'a', n: 9 } },
+                    { type: 'participant.joined', rev: 6, participant: { sid: 'b', n: 1 } },
+                    { type: 'participant.left', rev: 7, participant: { sid: 'b', n: 1 } },
+                    { type: 'heartbeat', rev: 7 }, { type: 'room.ended', rev: 8 },
+                ];
+                const state = events.reduce(afterEvent, unknownRoom);
+                return [state.participants, state.revision, state.isEnded];
+                """,
+            truth: #"[[{"sid": "a", "n": 2}], 8, true]"#
+        ),
+        Claim(
+            what: "minutes that a series leaves out had nobody",
+            script: """
+                const { readSeries } = await import('/site/dashboard/history.js');
+                const point = (minute, group, viewers) => ({ at: `2026-01-02T03:0${minute}:00.000Z`, group,
+                    average_viewers: viewers });
+                const points = [point(4, 'hls', 2.5), point(4, 'rtmp', 1), point(6, 'hls', 4)];
+                return readSeries({ step: 60, points }).map(({ at, values }) =>
+                    [at - Date.UTC(2026, 0, 2, 3, 4), values.hls, values.rtmp, values.flv])
+                    .concat([readSeries({ step: 60, points: [] }).length]);
+                """,
+            truth: #"[[30000, 2.5, 1, 0], [90000, 0, 0, 0], [150000, 4, 0, 0], 0]"#
+        ),
+        Claim(
+            what: "a name that looks like markup is shown as it is",
+            script: """
+                const { layoutPreview } = await import('/site/dashboard/layout-preview.js');
+                const { hostsPanel } = await import('/site/dashboard/hosts-panel.js');
+                const name = '<img src=x onerror=alert(1)>';
+                const hosts = hostsPanel('show', { mayCommand: true });
+                hosts.update([{ sid: 'a', identity: 'a', display_name: name, mode: 'SEND_AND_RECV', status: 'connected',
+                    tracks: [], audio_level: null, pin: null, sync: null }]);
+                const preview = layoutPreview();
+                preview.update({ width: 1280, height: 720, tiles: [{ x: 0, y: 0, width: 1280, height: 720, label: name,
+                    source: 'camera', mic_on: true }] });
+                document.body.append(hosts.element, preview.element);
+                return [hosts.element.querySelector('.name').textContent, document.querySelectorAll('[onerror]').length,
+                    preview.element.querySelector('.label').textContent];
+                """,
+            truth: #"["<img src=x onerror=alert(1)>", 0, "<img src=x onerror=alert(1)>"]"#
+        ),
+        Claim(
+            what: "a beacon is a line of CMCD version 2",
+            script: """
+                const { Beacon } = await import('/site/watch/beacon.js');
+                const beacon = new Beacon('/v1/cmcd', 'show', () => ({ sid: 's"1', bitrate: 2500400, buffer: 1.234,
+                    latency: 987.6, isLowLatency: true }));
+                beacon.state = 'r';
+                return beacon.line('ps').replace(/ts=\\d+/, 'ts=T');
+                """,
+            truth: #""bl=(1230),br=(2500),bs,cid=\"show\",e=ps,ltc=988,sf=h,sid=\"s\\\"1\",st=ll,sta=r,ts=T,v=2\n""#
+        ),
+    ]
+}

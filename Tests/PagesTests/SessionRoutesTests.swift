@@ -1,0 +1,104 @@
+import FootlightTesting
+import HTTPTypes
+import Hummingbird
+import Media
+import NIOCore
+import Testing
+
+@testable import Pages
+
+@Suite("Logging in to the dashboard")
+struct SessionRoutesTests {
+    @Test("A token is exchanged for a cookie that no script and no other site can use")
+    func cookie() async throws {
+        let stand = PageStand()
+        let answer = try await stand.logIn("operator-token")
+        #expect(answer.status == 200 && answer.text == #"{"identity":"ada","may_command":true}"#)
+        let field = try #require(answer.headers[.setCookie])
+        for part in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=604800"] { #expect(field.contains(part)) }
+        #expect(!field.contains("Secure") && !field.contains("operator-token"))
+        let secure = try await stand.logIn(
+            "operator-token",
+            headers: PageStand.ours.merging([HTTPField.Name("X-Forwarded-Proto") ?? .cookie: "https"]) { $1 }
+        )
+        #expect(secure.headers[.setCookie]?.hasSuffix("; Secure") == true)
+        #expect(secure.cookie != answer.cookie)
+        let looking = try await stand.logIn("monitor-token")
+        #expect(looking.text == #"{"identity":"eve","may_command":false}"#)
+    }
+
+    @Test("The cookie opens the API like the token, and only to our own pages")
+    func admission() async throws {
+        let stand = PageStand()
+        let cookie = try #require(try await stand.logIn("operator-token").cookie)
+        let bearer = "Bearer operator-token"
+        func said(_ method: HTTPRequest.Method, _ headers: [HTTPField.Name: String]) async throws -> String {
+            try await stand.ask(method, "/v1/rooms", headers: headers, cookie: cookie).text
+        }
+        #expect(try await said(.get, [:]) == bearer)
+        #expect(try await said(.get, PageStand.ours) == bearer)
+        #expect(try await said(.post, PageStand.ours) == bearer)
+        #expect(try await said(.delete, [PageStand.page: "1"]) == bearer)
+        // A form of another page, on this host or elsewhere.
+        #expect(try await said(.post, [:]) == "nothing")
+        #expect(try await said(.post, [.origin: "http://\(PageStand.host)"]) == "nothing")
+        #expect(try await said(.post, [PageStand.page: "1", .origin: "http://gateway.example:9000"]) == "nothing")
+        #expect(try await said(.post, [PageStand.page: "1", .origin: "null"]) == "nothing")
+        for site in ["cross-site", "same-site"] {
+            #expect(try await said(.get, [PageStand.secFetchSite: site]) == "nothing", "\(site)")
+        }
+        #expect(try await said(.post, [PageStand.page: "1", PageStand.secFetchSite: "none"]) == "nothing")
+        // A token of its own goes first.
+        #expect(try await said(.get, [.authorization: "Bearer mine"]) == "Bearer mine")
+        let forged = try await stand.ask(.get, "/v1/rooms", cookie: "footlight_session=operator-token")
+        #expect(forged.text == "nothing")
+    }
+
+    @Test("Logging out ends the session for everybody who has the cookie")
+    func logout() async throws {
+        let stand = PageStand()
+        let cookie = try #require(try await stand.logIn("operator-token").cookie)
+        #expect(try await stand.ask(.get, "/dashboard/session", cookie: cookie).status == 200)
+        #expect(try await stand.ask(.delete, "/dashboard/session", cookie: cookie).status == 403)
+        let out = try await stand.ask(.delete, "/dashboard/session", headers: PageStand.ours, cookie: cookie)
+        #expect(out.status == 204 && out.headers[.setCookie]?.contains("Max-Age=0") == true)
+        #expect(try await stand.ask(.get, "/dashboard/session", cookie: cookie).status == 401)
+        #expect(try await stand.ask(.get, "/v1/rooms", cookie: cookie).text == "nothing")
+    }
+
+    @Test("Wrong tokens are refused, after a few of them all tries of the address are")
+    func wrongTokens() async throws {
+        let clock = ManualClock()
+        let stand = PageStand(clock: clock)
+        for body in ["", "{", #"{"token":7}"#, #"{"token":"guess"}"#, String(repeating: "x", count: 10_000)] {
+            let answer = try await stand.ask(.post, "/dashboard/session", headers: PageStand.ours, body: body)
+            #expect(answer.status == 401 && answer.cookie == nil, "\(body.prefix(20))")
+        }
+        let refused = try await stand.logIn("operator-token")
+        #expect(refused.status == 429 && refused.headers[.retryAfter] == "10" && refused.cookie == nil)
+        clock.advance(by: .seconds(10))
+        #expect(try await stand.logIn("operator-token").status == 200)
+    }
+
+    @Test("Another page cannot log anybody in")
+    func foreignLogin() async throws {
+        let stand = PageStand()
+        let foreign: [[HTTPField.Name: String]] = [
+            [:], [.origin: "http://evil.example", PageStand.page: "1"],
+            [PageStand.page: "1", PageStand.secFetchSite: "cross-site"],
+        ]
+        for headers in foreign {
+            #expect(try await stand.logIn("operator-token", headers: headers).status == 403, "\(headers)")
+        }
+    }
+
+    @Test("Behind a proxy on this machine each client has its own tries, elsewhere nobody is believed")
+    func accounts() {
+        let forwarded = HTTPField.Name("X-Forwarded-For") ?? .cookie
+        var head = HTTPRequest(method: .post, scheme: "http", authority: "h", path: "/")
+        head.headerFields[forwarded] = "9.9.9.9, 10.0.0.7"
+        let origin = RequestOrigin(.init(head: head, body: .init(buffer: .init())))
+        #expect(origin.account(peer: "127.0.0.1") == "10.0.0.7" && origin.account(peer: "::1") == "10.0.0.7")
+        #expect(origin.account(peer: "192.0.2.1") == "192.0.2.1" && origin.account(peer: nil) == "unknown")
+    }
+}

@@ -1,0 +1,132 @@
+import Stage
+import Testing
+
+@testable import Viewership
+
+@Suite("The settled history")
+struct HistoryTests {
+    private func stand() -> Stand {
+        let stand = Stand()
+        stand.ledger.keepHistory()
+        stand.ledger.roomBegan(stand.room, sid: "RM1")
+        return stand
+    }
+
+    @Test("a session's row says when it began and ended, by what, and how long it was watched; gaps are told of")
+    func session() throws {
+        let stand = stand()
+        var history = MemoryHistory()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.watch(sid, from: 0, by: .flv)
+        history.write(stand.ledger.takeHistory())
+        let open = try #require(history.sessions.values.first)
+        #expect(open.start == 1_800_000_000_000 && open.end == nil && open.reason == nil && !open.isClosed)
+        stand.record(sid, .closed(.timedOut), at: 10, by: .flv)
+        stand.record(sid, .opened, at: 14, by: .flv)
+        stand.record(sid, .closed(.left), at: 20, by: .flv)
+        stand.advance(to: 60)
+        history.write(stand.ledger.takeHistory())
+        let row = try #require(history.sessions.values.first)
+        #expect(history.sessions.count == 1)
+        #expect(row.start == 1_800_000_000_000 && row.end == 1_800_000_020_000)
+        #expect(row.watched == 16_000 && row.reason == .left && row.isClosed)
+        #expect(history.gaps.map { [$0.from, $0.to] } == [[1_800_000_010_000, 1_800_000_014_000]])
+    }
+
+    @Test("G4 the minutes of a broadcast add up to what was counted, whatever they are added up by")
+    func minutes() throws {
+        let oracle = Oracle(players: 1500, seconds: 300, seed: 21)
+        let (stand, history) = oracle.play()
+        for room in Oracle.rooms {
+            let report = stand.ledger.report(room: room)
+            let broadcast = try #require(history.broadcasts.values.first { $0.room == room })
+            let sums = history.sums(epoch: broadcast.epoch)
+            #expect(sums.map(\.joins).reduce(0, +) == report.joins)
+            #expect(sums.flatMap(\.leaves).reduce(0, +) == report.leaves)
+            #expect(Double(sums.map(\.watched).reduce(0, +)) / 1000 == report.watchTimeSeconds)
+            let figures = BroadcastFigures(
+                broadcast: broadcast,
+                sums: sums,
+                minutes: Array(history.minutes.values),
+                now: history.lastSeen ?? 0
+            )
+            for groups in [figures.byProtocol, figures.byRendition, figures.byRegion, figures.byClient] {
+                #expect(groups.values.map(\.joins).reduce(0, +) == report.joins)
+                #expect(groups.values.map(\.watched).reduce(0, +) == figures.whole.watched)
+            }
+            #expect(figures.average(of: figures.whole) <= Double(broadcast.peak))
+            // Session rows say the same as the counters, to the rounding of a millisecond each.
+            let rows = history.sessions.values.filter { $0.epoch == broadcast.epoch }
+            #expect(rows.count == report.joins)
+            #expect(rows.map(\.watched).reduce(0, +) == figures.whole.watched)
+        }
+    }
+
+    @Test("G5 the settled peak follows from the session rows, and is the true one")
+    func settledPeak() throws {
+        var oracle = Oracle(players: 1200, seconds: 200, seed: 22)
+        oracle.oneRoom()
+        let (_, history) = oracle.play()
+        let broadcast = try #require(history.broadcasts.values.first)
+        let settled = history.settledPeak(epoch: broadcast.epoch)
+        let truth = oracle.truePeak
+        #expect(abs(Double(settled) / Double(truth) - 1) < 0.03)
+        #expect(settled <= broadcast.peak)
+    }
+
+    @Test("ACV is the area over the time on the air; AMA is the mean of the whole minutes")
+    func averages() throws {
+        let stand = stand()
+        var history = MemoryHistory()
+        stand.ledger.setOnAir(stand.room, true)
+        for _ in 0..<10 { stand.watch(stand.ledger.makeSession(room: stand.room), from: 0, by: .rtmp) }
+        for second in 1...300 {
+            stand.advance(to: Double(second))
+            history.write(stand.ledger.takeHistory())
+        }
+        stand.ledger.setOnAir(stand.room, false)
+        stand.ledger.roomEnded(stand.room)
+        history.write(stand.ledger.takeHistory())
+        let broadcast = try #require(history.broadcasts.values.first)
+        #expect(broadcast.ended != nil && broadcast.onAir == 300_000 && broadcast.peak == 10)
+        let figures = BroadcastFigures(
+            broadcast: broadcast,
+            sums: history.sums(epoch: broadcast.epoch),
+            minutes: Array(history.minutes.values),
+            now: 0
+        )
+        #expect(figures.average(of: figures.whole) == 10)
+        #expect(abs(figures.averageMinuteAudience - 10) < 0.2)
+        let timeline = ViewershipTimeline(
+            Array(history.minutes.values),
+            from: broadcast.began / 60_000,
+            step: 1,
+            grouping: nil
+        )
+        #expect(timeline.points.map(\.peak).allSatisfy { $0 == 10 })
+        #expect(timeline.points.map(\.watched).reduce(0, +) == 3_000_000)
+        let groups = ViewershipTimeline(
+            Array(history.minutes.values),
+            from: broadcast.began / 60_000,
+            step: 5,
+            grouping: .playback
+        )
+        #expect(groups.points.map(\.group) == ["rtmp", "rtmp"] || groups.points.map(\.group) == ["rtmp"])
+    }
+
+    @Test("rows that wait for a locked database are kept as one for each session, and the rest is added up")
+    func waiting() {
+        let stand = stand()
+        var waiting = HistoryBatch()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.watch(sid, from: 0, by: .rtmp)
+        waiting.append(stand.ledger.takeHistory())
+        stand.record(sid, .closed(.left), at: 20, by: .rtmp)
+        stand.advance(to: 70)
+        waiting.append(stand.ledger.takeHistory())
+        #expect(waiting.sessions.count == 1)
+        #expect(waiting.sessions.values.first?.isClosed == true)
+        #expect(waiting.minutes.values.map(\.joins).reduce(0, +) == 1)
+        #expect(waiting.minutes.values.map(\.watched).reduce(0, +) == 20_000)
+    }
+}

@@ -1,0 +1,70 @@
+import Stage
+
+@testable import Viewership
+
+/// A history in memory, which reads as the one on disk does.
+struct MemoryHistory {
+    struct Place: Hashable {
+        var code: UInt64
+        var start: Int64
+    }
+
+    var lastSeen: Int64?
+    var sessions: [Place: SessionRow] = [:]
+    var gaps: [GapRow] = []
+    var minutes: [MinuteRow.Key: MinuteRow] = [:]
+    var broadcasts: [Int64: BroadcastRow] = [:]
+
+    mutating func write(_ batch: HistoryBatch) {
+        lastSeen = batch.asOf
+        for row in batch.sessions.values { sessions[Place(code: row.code, start: row.start)] = row }
+        gaps += batch.gaps
+        for row in batch.minutes.values {
+            if minutes[row.key] == nil { minutes[row.key] = row } else { minutes[row.key]?.append(row) }
+        }
+        broadcasts.merge(batch.broadcasts) { $1 }
+    }
+
+    /// A row for each place in the dimensions.
+    func sums(epoch: Int64) -> [MinuteRow] {
+        var sums: [MinuteRow.Key: MinuteRow] = [:]
+        for row in minutes.values where row.key.epoch == epoch && row.key.dimensions != nil {
+            var row = row
+            row.key.minute = 0
+            if sums[row.key] == nil { sums[row.key] = row } else { sums[row.key]?.append(row) }
+        }
+        return Array(sums.values)
+    }
+
+    var recovered: RecoveredAudience {
+        let open = broadcasts.values.filter { $0.ended == nil }
+        let epochs = Set(open.map(\.epoch))
+        let rows = sessions.values.filter { epochs.contains($0.epoch) }
+        return RecoveredAudience(
+            lastSeen: lastSeen,
+            broadcasts: Array(open),
+            totals: epochs.flatMap { sums(epoch: $0) },
+            sessions: rows.filter { !$0.isClosed },
+            viewers: rows.map { .init(epoch: $0.epoch, session: $0.code, viewer: $0.viewer, isUser: $0.isUser) }
+        )
+    }
+
+    /// The most sessions at once, walked through by beginnings and ends.
+    func settledPeak(epoch: Int64) -> Int {
+        var moves: [(at: Int64, change: Int)] = []
+        for row in sessions.values where row.epoch == epoch {
+            moves.append((row.start, 1))
+            if let end = row.end { moves.append((end, -1)) }
+        }
+        for gap in gaps where gap.epoch == epoch {
+            moves.append((gap.from, -1))
+            moves.append((gap.to, 1))
+        }
+        var (live, peak) = (0, 0)
+        for move in moves.sorted(by: { ($0.at, $0.change) < ($1.at, $1.change) }) {
+            live += move.change
+            peak = max(peak, live)
+        }
+        return peak
+    }
+}

@@ -1,0 +1,113 @@
+import Stage
+import Testing
+
+@testable import Viewership
+
+@Suite("A gateway that is started again")
+struct RecoveryTests {
+    /// An HLS viewer, an RTMP viewer and a participant; killed at 30 s, back at 33 s.
+    private func crash() -> (before: Stand, after: Stand, sids: [String]) {
+        let before = Stand()
+        before.ledger.keepHistory()
+        before.ledger.roomBegan(before.room, sid: "RM1")
+        let sids = (0..<2).map { _ in before.ledger.makeSession(room: before.room) }
+        before.ledger.participantWatching(room: before.room, identity: "ann")
+        before.watch(sids[1], from: 0, by: .rtmp)
+        for second in stride(from: 6.0, through: 30, by: 2) {
+            before.advance(to: second)
+            before.record(sids[0], .playlistServed, at: second, by: .hls)
+        }
+        var history = MemoryHistory()
+        history.write(before.ledger.takeHistory())
+        before.clock.move(to: before.moment(33))
+        let after = Stand(clock: before.clock, start: before.start)
+        after.ledger.keepHistory()
+        after.ledger.restore(history.recovered)
+        after.ledger.roomBegan(after.room, sid: "RM1")
+        return (before, after, sids)
+    }
+
+    @Test("G8 viewers by requests count at once, connections when they are back, and nobody joins twice")
+    func back() {
+        let (_, after, sids) = crash()
+        #expect(after.report.recovering)
+        #expect(after.report.byProtocol[.hls] == 1)
+        #expect(after.report.resumable == 2)
+        #expect(after.report.joins == 3)
+        #expect(after.report.brokenIdentities == [])
+        after.record(sids[0], .playlistServed, at: 34, by: .hls)
+        after.record(sids[1], .opened, at: 35, by: .rtmp)
+        after.ledger.participantWatching(room: after.room, identity: "ann")
+        #expect(after.report.concurrent == 3)
+        #expect(after.report.joins == 3)
+        #expect(after.report.resumable == 0)
+        #expect(after.report.brokenIdentities == [])
+        #expect(after.metric("footlight_viewer_joins_total", ["room": "show", "protocol": "rtmp"]) == 1)
+        after.record(sids[1], .closed(.left), at: 45, by: .rtmp)
+        #expect(after.metric("footlight_viewer_watch_seconds_total", ["room": "show", "protocol": "rtmp"]) == 40)
+        after.poll(sids[0], from: 46, to: 70)
+        #expect(!after.report.recovering)
+    }
+
+    @Test("who does not come back has left when the earlier run was last known to live")
+    func gone() {
+        let (_, after, _) = crash()
+        after.advance(to: 100)
+        #expect(after.report.concurrent == 0)
+        #expect(after.report.resumable == 0)
+        #expect(after.report.leaves == 3)
+        #expect(after.report.joins == 3)
+        // 30 s by RTMP, 30 s in the seat, 24 s by HLS.
+        #expect(abs(after.report.watchTimeSeconds - 84) < 1)
+        let rows = after.ledger.takeHistory().sessions.values
+        #expect(rows.count == 3)
+        #expect(rows.allSatisfy { $0.isClosed && $0.end == 1_800_000_030_000 })
+    }
+
+    @Test("a forged id that holds a recovered session's proof is turned away")
+    func forged() {
+        let (_, after, sids) = crash()
+        let id = SessionID(sids[0]) ?? SessionID(head: 0, tail: 0, code: 0)
+        let forged = SessionID(head: id.head, tail: id.tail ^ 1, code: id.code)
+        after.record(forged.text, .playlistServed, at: 34, by: .hls)
+        #expect(!after.ledger.accepts(sid: forged.text, room: after.room))
+        #expect(after.ledger.accepts(sid: sids[0], room: after.room))
+    }
+
+    @Test("what an earlier run left longer ago than anybody may be away is closed at once")
+    func longAgo() {
+        let before = Stand()
+        before.ledger.keepHistory()
+        before.ledger.roomBegan(before.room, sid: "RM1")
+        let sid = before.ledger.makeSession(room: before.room)
+        before.watch(sid, from: 0, by: .rtmp)
+        before.poll(before.ledger.makeSession(room: before.room), from: 6, to: 20)
+        var history = MemoryHistory()
+        history.write(before.ledger.takeHistory())
+        before.clock.move(to: before.moment(600))
+        let after = Stand(clock: before.clock, start: before.start)
+        after.ledger.restore(history.recovered)
+        #expect(after.report.concurrent == 0)
+        after.advance(to: 640)
+        #expect(after.report.leaves == 2)
+        #expect(after.report.resumable == 0)
+        #expect(after.report.brokenIdentities == [])
+    }
+
+    @Test("a broadcast whose room is not there any more is ended")
+    func abandoned() throws {
+        let before = Stand()
+        before.ledger.keepHistory()
+        before.ledger.roomBegan(before.room, sid: "RM1")
+        before.watch(before.ledger.makeSession(room: before.room), from: 0, by: .rtmp)
+        var history = MemoryHistory()
+        history.write(before.ledger.takeHistory())
+        let after = Stand(clock: before.clock, start: before.start)
+        after.ledger.keepHistory()
+        after.ledger.restore(history.recovered)
+        after.advance(to: 90)
+        let batch = after.ledger.takeHistory()
+        #expect(batch.broadcasts.values.first?.ended != nil)
+        #expect(after.ledger.totals().rooms == [])
+    }
+}

@@ -1,0 +1,110 @@
+import Stage
+import Testing
+
+@testable import Viewership
+
+@Suite("What players say of themselves")
+struct PlayerReportTests {
+    @Test("CMCD items are read from header, query and beacon; quotes and lists do not confuse")
+    func items() {
+        let header = CMCDItems(#"bl=21300,bs,br=(3200 6400),cid="a, \"b\"",sid="6e2fb550-c457""#)
+        #expect(header.values["bs"] == "true")
+        #expect(header.values["cid"] == #"a, "b""#)
+        #expect(header.values["sid"] == "6e2fb550-c457")
+        #expect(header.values["br"] == "(3200 6400)")
+        #expect(CMCDItems(query: "br%3D3200%2Csid%3D%22x%22").values == ["br": "3200", "sid": "x"])
+        #expect(CMCDItems("").values == [:])
+        let report = PlayerReport(CMCDItems(#"e=ps,sta=a,sid="x",cid="show",bsd=1200,msd=350,sf=h,st=ll"#))
+        #expect(report.isPaused == true && !report.isPlaying && !report.isEnd && report.isLowLatency)
+        #expect(report.stalled == 1200 && report.startup == 350 && report.contentID == "show")
+        #expect(PlayerReport(CMCDItems("sta=e")).isEnd)
+    }
+
+    private func beat(_ stand: Stand, _ text: String, at second: Double) {
+        stand.advance(to: second)
+        stand.ledger.take(PlayerReport(CMCDItems(text)), room: nil)
+    }
+
+    @Test("a player behind caches is counted by its reports alone, and leaves when it says so")
+    func remote() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.ledger.roomBegan(stand.room)
+        beat(stand, #"sta=s,sid="\#(sid)",msd=800"#, at: 0)
+        beat(stand, #"sta=p,sid="\#(sid)",bsd=0"#, at: 2)
+        #expect(stand.report.concurrent == 0)
+        for second in stride(from: 20.0, through: 100, by: 20) {
+            beat(stand, #"sta=p,sid="\#(sid)",bsd=500"#, at: second)
+        }
+        #expect(stand.report.concurrent == 1)
+        #expect(stand.report.stalledSeconds == 2.5)
+        #expect(stand.report.startups == 1 && stand.report.startupSeconds == 0.8)
+        beat(stand, #"sta=e,sid="\#(sid)""#, at: 110)
+        #expect(stand.report.concurrent == 0)
+        #expect(stand.report.resumable == 1)
+        #expect(stand.report.watchTimeSeconds == 110)
+        stand.advance(to: 150)
+        #expect(stand.report.leaves == 1)
+        #expect(stand.report.brokenIdentities == [])
+    }
+
+    @Test("without a word more it counts for two and a half intervals of twenty seconds")
+    func silence() {
+        let stand = Stand()
+        stand.ledger.roomBegan(stand.room)
+        for second in stride(from: 0.0, through: 40, by: 20) {
+            beat(stand, #"sta=p,sid="theirs",cid="show""#, at: second)
+        }
+        stand.advance(to: 89)
+        #expect(stand.report.concurrent == 1)
+        stand.advance(to: 92)
+        #expect(stand.report.concurrent == 0)
+        #expect(stand.report.watchTimeSeconds == 40)
+    }
+
+    @Test("what passes while the player says that it is paused is not watched, though it goes on to fetch playlists")
+    func paused() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.poll(sid, from: 0, to: 10)
+        beat(stand, #"sta=a,sid="\#(sid)""#, at: 11)
+        stand.poll(sid, from: 12, to: 30)
+        #expect(stand.report.concurrent == 1)
+        #expect(stand.report.watchTimeSeconds == 11)
+        beat(stand, #"sta=p,sid="\#(sid)""#, at: 31)
+        stand.poll(sid, from: 32, to: 40)
+        #expect(stand.report.watchTimeSeconds == 11 + 9)
+    }
+
+    @Test("reports for rooms that are not on, or without a name, are turned away and counted")
+    func strangers() {
+        let stand = Stand()
+        let ledger = stand.ledger
+        #expect(!ledger.take(PlayerReport(CMCDItems(#"sta=p,sid="x",cid="none""#)), room: nil))
+        #expect(!ledger.take(PlayerReport(CMCDItems("sta=p")), room: "show"))
+        #expect(stand.metric("footlight_beats_rejected_total", ["reason": "mac"]) == 1)
+        #expect(stand.metric("footlight_beats_rejected_total", ["reason": "malformed"]) == 1)
+    }
+
+    @Test("a line of nginx's log is a playlist of its viewer; any other line is none")
+    func lines() throws {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        let line = "<190>Nov 21 18:00:00 hls: \(sid) /live/show/720p.m3u8 200 512 0.003 HIT"
+        for second in [0.0, 2, 4] {
+            stand.clock.move(to: stand.moment(second))
+            stand.ledger.take(try #require(BeatLine(line)))
+        }
+        #expect(stand.report.byProtocol[.hls] == 1)
+        #expect(stand.report.byRendition == ["720p": 1])
+        #expect(BeatLine(line + " ll")?.isLowLatency == true)
+        #expect(BeatLine("<190>x hls: \(sid) /live/show/media.m3u8 304 0 0.001 HIT")?.rendition == "")
+        for other in [
+            "", "<190>Nov 21 hls: - /live/show/720p.m3u8 200 1 0 -", "hls: \(sid) /live/show/720p.m3u8 404 1 0 -",
+            "hls: \(sid) /live/show/index.m3u8 200 1 0 -", "hls: \(sid) /live/show/r/seg1.m4s 200 1 0 -",
+            "hls: \(sid) /other/show/720p.m3u8 200 1 0 -", String(repeating: "x", count: 4000),
+        ] {
+            #expect(BeatLine(other) == nil, "\(other.prefix(80))")
+        }
+    }
+}
