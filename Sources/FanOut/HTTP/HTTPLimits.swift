@@ -13,6 +13,8 @@ public struct HTTPLimits: Sendable {
     /// Parts of pipelined requests held back behind a slow answer, and answers on their way at a time.
     public var pipelinedParts: Int
     /// Requests that one address may make per second in the long run, and at once after a pause; nil for any number.
+    ///
+    /// A player of low latency makes six or seven a second, and a house of viewers may share one address.
     public var requests: (perSecond: Double, burst: Double)?
     /// Whether requests from this machine, where a proxy for many clients may run, are not counted.
     public var sparesLoopback: Bool
@@ -27,7 +29,7 @@ public struct HTTPLimits: Sendable {
         answer: TimeAmount = .seconds(120),
         idleCheck: TimeAmount = .seconds(5),
         pipelinedParts: Int = 64,
-        requests: (perSecond: Double, burst: Double)? = (100, 200),
+        requests: (perSecond: Double, burst: Double)? = (1000, 2000),
         sparesLoopback: Bool = true,
         waits: (perSession: Int, total: Int) = (2, 50_000)
     ) {
