@@ -14,6 +14,7 @@ import RoomStore
 import ServiceLifecycle
 import Stage
 import UnixSignals
+import ViewershipStore
 
 /// A whole gateway: listeners, rooms, fan-out, counting and API, run until it is told to stop.
 public struct GatewayService: Sendable {

@@ -9,7 +9,7 @@ import Viewership
 /// Lines may get lost: each viewer is heard of again with its next playlist.
 struct BeatListener: Service {
     /// Bytes that the kernel keeps for us: a burst of a few thousand lines.
-    private static let receiveBuffer: CInt = 4 * 1024 * 1024
+    private static let receiveBuffer: ChannelOptions.Types.SocketOption.Value = 4 * 1024 * 1024
 
     let host: String
     /// Nil for a listener that is off; 0 picks a free one.
