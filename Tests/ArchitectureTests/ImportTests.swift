@@ -37,7 +37,8 @@ private let table: [String: String] = [
     """,
     "footlight": "Gateway FootlightClient GatewayModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
-    Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \(foundation)
+    Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting ArgumentParser Crypto NIOCore NIOPosix
+    FoundationNetworking \(foundation)
     """,
     "FootlightClient": "Media Stage RTMP GatewayModel Foundation FoundationNetworking Observation Synchronization",
     "FootlightTesting": "Media Stage FootlightClient NIOCore FoundationNetworking Observation \(foundation)",

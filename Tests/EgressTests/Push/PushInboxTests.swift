@@ -91,16 +91,16 @@ struct PushInboxTests {
     @Test("what an output gathers on purpose is not late: its limits begin behind that")
     func gathered() {
         var configuration = PushConfiguration.output
-        #expect(configuration.gathering == 0.5)
+        #expect(configuration.gathering == 0.6)
         let limits = configuration.queueWhileGathering
-        #expect(limits == .init(disposable: 1_200, pictures: 1_400, sound: 5_500))
+        #expect(limits == .init(disposable: 1_300, pictures: 1_500, sound: 5_600))
         var inbox = PushInbox(limits: limits)
         inbox.receive(Self.video("v"))
         inbox.receive(Self.picture(0, isKey: true))
         _ = inbox.begin()
-        for time in Int64(1)...36 { inbox.receive(Self.picture(time * 40)) }
+        for time in Int64(1)...38 { inbox.receive(Self.picture(time * 40)) }
         #expect(inbox.dropped == 0)
-        inbox.receive(Self.picture(37 * 40))
+        inbox.receive(Self.picture(39 * 40))
         #expect(inbox.dropped > 0)
         configuration.gathering = 0
         #expect(configuration.queueWhileGathering == configuration.queue)
