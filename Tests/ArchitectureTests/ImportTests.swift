@@ -30,14 +30,13 @@ private let table: [String: String] = [
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
     "Gateway": """
     Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets \
-    GatewayModel ControlAPI \
-    Pages Logging Metrics \
+    GatewayModel ControlAPI Pages Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)
     """,
     "footlight": "Gateway FootlightClient GatewayModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
-    Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting ArgumentParser Crypto NIOCore NIOPosix
+    Media Stage RTMP Codecs Mixer Egress Viewership FootlightTesting ArgumentParser Crypto NIOCore NIOPosix \
     FoundationNetworking \(foundation)
     """,
     "FootlightClient": "Media Stage RTMP GatewayModel Foundation FoundationNetworking Observation Synchronization",
