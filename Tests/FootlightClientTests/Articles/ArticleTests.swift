@@ -74,7 +74,8 @@ struct ArticleTests {
                 && room.log.first == "connected to \(show.room)"
         }
         #expect(together, "\(kit.screen) | \(view.screen) | \(stream.screen) | \(room.log)")
-        #expect(!view.model.callSettings.audioOn && stream.log.contains("joined"))
+        #expect(!view.model.callSettings.audioOn)
+        #expect(try await soon(within: .seconds(5)) { stream.log.contains("joined") }, "\(stream.log)")
         await #expect(throws: StageError.self) { try await stream.switchMode() }
         await #expect(throws: StageError.self) { try await stream.goLive(url: "rtmp://", streamKey: "k") }
         let heard = { (words: String) in try await soon(within: .seconds(5)) { room.log.contains(words) } }
