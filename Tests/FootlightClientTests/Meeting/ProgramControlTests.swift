@@ -57,7 +57,11 @@ struct ProgramControlTests {
         let arrives = { platform.visits.first?.packets.contains { $0.isKeyPicture } == true }
         #expect(try await soon(within: .seconds(5)) { arrives() }, "the platform has pictures")
         #expect(try await soon(within: .seconds(15)) { model.hlsState == "HLS_PLAYABLE" })
-        #expect(listener.playbackURL?.hasSuffix("/live/\(show.room)/index.m3u8") == true)
+        // The listener is told a moment after the state has changed.
+        let isTold = try await soon(within: .seconds(5)) {
+            listener.playbackURL?.hasSuffix("/live/\(show.room)/index.m3u8") == true
+        }
+        #expect(isTold, "\(String(describing: listener.playbackURL))")
         try await model.stopLivestream()
         try await model.stopHLS()
         let isOff = try await soon(within: .seconds(5)) {
