@@ -12,9 +12,12 @@ struct LivestreamsTests {
     /// Feeds that remember who is attached; a test sends packets to them by hand or by a broadcast.
     private final class Feeds: ProgramFeeding {
         let sinks = Mutex<[any PacketSink]>([])
+        /// What decoders need first; whoever is attached later gets it then, as from a real feed.
+        let configuration = Mutex<[MediaPacket]>([])
 
         func attach(_ sink: any PacketSink, room: String) {
             sinks.withLock { $0.append(sink) }
+            for packet in configuration.withLock({ $0 }) { sink.receive(packet) }
         }
 
         func detach(_ sink: any PacketSink, room: String) {
@@ -34,6 +37,7 @@ struct LivestreamsTests {
         }
 
         func receive(_ packet: MediaPacket) {
+            if packet.isConfiguration { feeds.configuration.withLock { $0.append(packet) } }
             for sink in feeds.sinks.withLock({ $0 }) { sink.receive(packet) }
         }
     }
