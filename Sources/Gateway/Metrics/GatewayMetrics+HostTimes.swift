@@ -27,11 +27,13 @@ extension GatewayMetrics {
             )
         }
         return [
-            family("offset_ms", .gauge, "By how much the host's clock has been moved against the program's.") {
-                $0.offset
+            family("offset_seconds", .gauge, "By how much the host's clock has been moved against the program's.") {
+                $0.offset / 1000
             },
             family("drift_ppm", .gauge, "By how much the host's clock is fast.") { $0.drift },
-            family("buffer_ms", .gauge, "How long before its turn the host's newest packet came.") { $0.buffer },
+            family("buffer_seconds", .gauge, "How long before its turn the host's newest packet came.") {
+                $0.buffer / 1000
+            },
             family("late_total", .counter, "Pictures and frames of sound that came after their turn.") {
                 Double($0.late)
             },
