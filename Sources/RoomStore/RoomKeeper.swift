@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 public import Logging
+import SQLiteStore
 public import Stage
 import Synchronization
 

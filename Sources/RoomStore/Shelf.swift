@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SQLiteStore
 import Stage
 import Synchronization
 
@@ -83,10 +84,6 @@ final class Shelf: Sendable {
 
     private func opened() throws(StoreFault) -> RoomDatabase {
         if let open = database.withLock({ $0 }) { return open }
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: configuration.path, isDirectory: &isFolder), isFolder.boolValue {
-            throw .damaged("a folder is in its place")
-        }
         let fresh = try RoomDatabase(path: configuration.path, lockTimeout: configuration.lockTimeout)
         database.withLock { $0 = fresh }
         return fresh
@@ -98,7 +95,7 @@ final class Shelf: Sendable {
         guard case .damaged(let reason) = fault else { return }
         damaged.add(1, ordering: .relaxed)
         do {
-            let aside = try DamagedFiles.putAside(configuration.path, at: Date())
+            let aside = try AsideFiles.put(configuration.path, as: "damaged", at: Date())
             logger.error(
                 "stored rooms are damaged; put aside, and begun anew",
                 metadata: ["reason": "\(reason)", "file": "\(aside)"]

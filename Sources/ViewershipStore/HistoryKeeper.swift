@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 public import Logging
+import SQLiteStore
 import Stage
 import Synchronization
 public import Viewership
@@ -141,6 +142,13 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     /// The broadcasts of a room, the latest first.
     public func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow] {
         try await read { (database) throws(StoreFault) in try database.broadcasts(room: room, limit: limit) }
+    }
+
+    /// The broadcasts of all rooms that ended behind a moment, in the order of their ends.
+    ///
+    /// - Parameter moment: milliseconds since 1970.
+    public func ended(after moment: Int64, limit: Int) async throws -> [BroadcastRow] {
+        try await read { (database) throws(StoreFault) in try database.ended(after: moment, limit: limit) }
     }
 
     /// The minutes of a room.

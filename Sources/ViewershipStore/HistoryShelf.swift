@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SQLiteStore
 import Viewership
 
 /// The database while there is one: opened when it is needed, put aside when it is of no use.
@@ -78,10 +79,6 @@ struct HistoryShelf: Sendable {
 
     mutating func opened() throws(StoreFault) -> HistoryDatabase {
         if let database { return database }
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: configuration.path, isDirectory: &isFolder), isFolder.boolValue {
-            throw .damaged("a folder is in its place")
-        }
         let fresh = try HistoryDatabase(path: configuration.path, lockTimeout: configuration.lockTimeout)
         database = fresh
         return fresh
@@ -106,7 +103,7 @@ struct HistoryShelf: Sendable {
         close()
         asides += 1
         do {
-            let aside = try AsideFiles.put(configuration.path, at: Date())
+            let aside = try AsideFiles.put(configuration.path, as: "aside", at: Date())
             logger.error(
                 "the audience's history is of no use; put aside, and begun anew",
                 metadata: ["reason": "\(reason)", "file": "\(aside)"]

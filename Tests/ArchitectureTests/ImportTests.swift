@@ -19,8 +19,10 @@ private let table: [String: String] = [
     """,
     "Recording": "Media Stage HLS Logging NIOCore Dispatch \(foundation)",
     "Viewership": "Media Stage Crypto \(foundation)",
-    "ViewershipStore": "Stage Viewership GRDB Logging Dispatch \(foundation)",
-    "RoomStore": "Stage GRDB Logging Dispatch \(foundation)",
+    "SQLiteStore": "GRDB \(foundation)",
+    "ViewershipStore": "SQLiteStore Stage Viewership GRDB Logging Dispatch \(foundation)",
+    "RoomStore": "SQLiteStore Stage GRDB Logging Dispatch \(foundation)",
+    "Webhooks": "SQLiteStore GRDB Logging Crypto NIOCore NIOPosix NIOHTTP1 NIOSSL Dispatch \(foundation)",
     "GatewayModel": "FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """

@@ -1,6 +1,7 @@
 import FootlightTesting
 import Foundation
 import GRDB
+import SQLiteStore
 import Testing
 
 @testable import RoomStore
@@ -52,7 +53,7 @@ struct RoomDatabaseTests {
         let database = try open(folder)
         try save([room("RM1")], in: database)
         #expect(try folder.names() == ["rooms.sqlite", "rooms.sqlite-shm", "rooms.sqlite-wal"])
-        let modes = try database.queue.read { connection in
+        let modes = try database.store.read { connection in
             try ["journal_mode", "synchronous"].map { try String.fetchOne(connection, sql: "PRAGMA \($0)") }
         }
         #expect(modes == ["wal", "2"])

@@ -1,19 +1,19 @@
-import Foundation
+public import Foundation
 
 /// Puts a database that is of no use out of the way, for somebody to look at it later.
-enum AsideFiles {
+public enum AsideFiles {
     /// Databases that are left for people; the oldest are deleted.
     static let kept = 5
-    private static let mark = ".aside-"
     private static let companions = ["-wal", "-shm"]
 
     /// Renames a database and the two files beside it; whoever has it open keeps it.
     ///
+    /// - Parameter word: What stands between the old name and the date in the new one.
     /// - Returns: The new name.
     /// - Throws: What the file system says.
-    static func put(_ path: String, at date: Date) throws -> String {
+    public static func put(_ path: String, as word: String, at date: Date) throws -> String {
         let files = FileManager.default
-        let stamp = path + mark + "\(Int(date.timeIntervalSince1970))"
+        let stamp = path + mark(word) + "\(Int(date.timeIntervalSince1970))"
         var aside = stamp
         var number = 1
         while files.fileExists(atPath: aside) {
@@ -24,11 +24,13 @@ enum AsideFiles {
         for suffix in companions where files.fileExists(atPath: path + suffix) {
             try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
         }
-        forgetOldest(of: path)
+        forgetOldest(of: path, mark(word))
         return aside
     }
 
-    private static func forgetOldest(of path: String) {
+    private static func mark(_ word: String) -> String { ".\(word)-" }
+
+    private static func forgetOldest(of path: String, _ mark: String) {
         let files = FileManager.default
         let url = URL(fileURLWithPath: path)
         let (folder, prefix) = (url.deletingLastPathComponent(), url.lastPathComponent + mark)

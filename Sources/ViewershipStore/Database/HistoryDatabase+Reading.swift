@@ -1,0 +1,138 @@
+import GRDB
+import SQLiteStore
+import Stage
+import Viewership
+
+extension HistoryDatabase {
+    /// What an earlier run left open.
+    func load() throws(StoreFault) -> RecoveredAudience {
+        try store.read { database in
+            var recovered = RecoveredAudience(lastSeen: try Int64.fetchOne(database, sql: "SELECT last_seen FROM run"))
+            recovered.broadcasts = try Row.fetchAll(database, sql: "SELECT * FROM broadcast WHERE ended IS NULL")
+                .map { try BroadcastRow($0) }
+            let open = "epoch IN (SELECT epoch FROM broadcast WHERE ended IS NULL)"
+            recovered.totals = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT room, epoch, 0 AS minute, protocol, rendition, region, client, \(Self.sums)
+                    FROM minute WHERE \(open) AND protocol <> '' GROUP BY room, epoch, protocol, rendition, region, client
+                    """
+            ).map { try MinuteRow($0) }
+            recovered.sessions = try Row.fetchAll(
+                database,
+                sql: "\(Self.sessionColumns) WHERE session.closed = 0 AND session.\(open)"
+            ).map { try SessionRow($0) }
+            recovered.viewers = try Row.fetchAll(
+                database,
+                sql: "SELECT DISTINCT epoch, code, viewer, is_user FROM session WHERE \(open)"
+            ).map { row in
+                RecoveredAudience.Viewer(
+                    epoch: try row.decode(forColumn: "epoch"),
+                    session: UInt64(bitPattern: try row.decode(Int64.self, forColumn: "code")),
+                    viewer: try row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
+                    isUser: try row.decode(forColumn: "is_user")
+                )
+            }
+            return recovered
+        }
+    }
+
+    func broadcasts(room: String, limit: Int) throws(StoreFault) -> [BroadcastRow] {
+        try store.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM broadcast WHERE room = ? ORDER BY epoch DESC LIMIT ?",
+                arguments: [room, limit]
+            ).map { try BroadcastRow($0) }
+        }
+    }
+
+    /// Broadcasts that ended behind a moment, in the order of their ends.
+    func ended(after moment: Int64, limit: Int) throws(StoreFault) -> [BroadcastRow] {
+        try store.read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM broadcast WHERE ended > ? ORDER BY ended, epoch LIMIT ?",
+                arguments: [moment, limit]
+            ).map { try BroadcastRow($0) }
+        }
+    }
+
+    func minutes(room: String, from: Int64, to: Int64, limit: Int) throws(StoreFault) -> [MinuteRow] {
+        try store.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM minute WHERE room = ? AND minute >= ? AND minute < ? ORDER BY minute, epoch, protocol,
+                    rendition, region, client LIMIT ?
+                    """,
+                arguments: [room, from, to, limit]
+            ).map { try MinuteRow($0) }
+        }
+    }
+
+    func sums(epoch: Int64) throws(StoreFault) -> [MinuteRow] {
+        try store.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT room, epoch, 0 AS minute, protocol, rendition, region, client, \(Self.sums)
+                    FROM minute WHERE epoch = ? AND protocol <> '' GROUP BY protocol, rendition, region, client
+                    """,
+                arguments: [epoch]
+            ).map { try MinuteRow($0) }
+        }
+    }
+
+    func sessions(epoch: Int64, after: (start: Int64, code: UInt64)?, limit: Int) throws(StoreFault) -> [SessionRow] {
+        try store.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    \(Self.sessionColumns) WHERE session.epoch = ? AND (session.began, session.code) > (?, ?)
+                    ORDER BY session.began, session.code LIMIT ?
+                    """,
+                arguments: [epoch, after?.start ?? .min, after.map { Int64(bitPattern: $0.code) } ?? .min, limit]
+            ).map { try SessionRow($0) }
+        }
+    }
+
+    func settledPeak(epoch: Int64) throws(StoreFault) -> (viewers: Int, at: Int64)? {
+        try store.read { database in
+            let stored = try Row.fetchOne(
+                database,
+                sql: "SELECT settled_peak, settled_peak_at FROM broadcast WHERE epoch = ? AND settled_peak IS NOT NULL",
+                arguments: [epoch]
+            )
+            guard let stored else { return try Self.computedPeak(of: epoch, in: database) }
+            return (try stored.decode(forColumn: "settled_peak"), try stored.decode(forColumn: "settled_peak_at"))
+        }
+    }
+
+    /// A walk over all beginnings and ends; at the same moment those who leave go first.
+    static func computedPeak(of epoch: Int64, in database: Database) throws -> (viewers: Int, at: Int64)? {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT viewers, at FROM (
+                    SELECT at, sum(change) OVER (ORDER BY at, change ROWS UNBOUNDED PRECEDING) AS viewers FROM (
+                        SELECT began AS at, 1 AS change FROM session WHERE epoch = :epoch
+                        UNION ALL SELECT ended, -1 FROM session WHERE epoch = :epoch AND ended IS NOT NULL
+                        UNION ALL SELECT went, -1 FROM gap WHERE epoch = :epoch
+                        UNION ALL SELECT came, 1 FROM gap WHERE epoch = :epoch
+                    )
+                ) ORDER BY viewers DESC, at LIMIT 1
+                """,
+            arguments: ["epoch": epoch]
+        )
+        return try row.map { (try $0.decode(forColumn: "viewers"), try $0.decode(forColumn: "at")) }
+    }
+
+    private static let sums = """
+        sum(watched) AS watched, sum(joins) AS joins, sum(gone) AS gone, sum(timed_out) AS timed_out,
+        sum(too_slow) AS too_slow, sum(room_ended) AS room_ended, sum(shutdown) AS shutdown, sum(switches) AS switches,
+        min(least) AS least, max(most) AS most, 0 AS last
+        """
+    private static let sessionColumns =
+        "SELECT session.*, broadcast.room AS room FROM session JOIN broadcast USING (epoch)"
+}

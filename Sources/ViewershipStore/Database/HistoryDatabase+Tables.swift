@@ -1,0 +1,48 @@
+import GRDB
+
+extension HistoryDatabase {
+    /// The tables, a step for every version there ever was.
+    static var migrations: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 history") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE run (id INTEGER PRIMARY KEY CHECK (id = 1), last_seen INTEGER NOT NULL);
+                    CREATE TABLE broadcast (
+                        epoch INTEGER PRIMARY KEY NOT NULL, room TEXT NOT NULL, room_sid TEXT NOT NULL,
+                        began INTEGER NOT NULL, ended INTEGER, on_air INTEGER NOT NULL,
+                        peak INTEGER NOT NULL, peak_at INTEGER, settled_peak INTEGER, settled_peak_at INTEGER,
+                        users INTEGER NOT NULL, devices INTEGER NOT NULL, estimated INTEGER NOT NULL,
+                        approximate INTEGER NOT NULL, stalled INTEGER NOT NULL, startup INTEGER NOT NULL,
+                        startups INTEGER NOT NULL, excluded TEXT NOT NULL
+                    );
+                    CREATE INDEX broadcast_by_room ON broadcast (room, epoch);
+                    CREATE TABLE minute (
+                        room TEXT NOT NULL, epoch INTEGER NOT NULL, minute INTEGER NOT NULL, protocol TEXT NOT NULL,
+                        rendition TEXT NOT NULL, region TEXT NOT NULL, client TEXT NOT NULL, watched INTEGER NOT NULL,
+                        joins INTEGER NOT NULL, gone INTEGER NOT NULL, timed_out INTEGER NOT NULL,
+                        too_slow INTEGER NOT NULL, room_ended INTEGER NOT NULL, shutdown INTEGER NOT NULL,
+                        switches INTEGER NOT NULL, least INTEGER NOT NULL, most INTEGER NOT NULL, last INTEGER NOT NULL,
+                        PRIMARY KEY (epoch, minute, protocol, rendition, region, client)
+                    ) WITHOUT ROWID;
+                    CREATE INDEX minute_by_room ON minute (room, minute);
+                    CREATE TABLE session (
+                        code INTEGER NOT NULL, began INTEGER NOT NULL, shard INTEGER NOT NULL, epoch INTEGER NOT NULL,
+                        ended INTEGER, watched INTEGER NOT NULL, stalled INTEGER NOT NULL, protocol TEXT NOT NULL,
+                        rendition TEXT NOT NULL, region TEXT NOT NULL, client TEXT NOT NULL, switches INTEGER NOT NULL,
+                        viewer INTEGER, is_user INTEGER NOT NULL, reason TEXT, closed INTEGER NOT NULL,
+                        PRIMARY KEY (code, began)
+                    ) WITHOUT ROWID;
+                    CREATE INDEX session_by_broadcast ON session (epoch, began, code);
+                    CREATE INDEX session_open ON session (epoch) WHERE closed = 0;
+                    CREATE INDEX session_by_end ON session (ended) WHERE closed = 1;
+                    CREATE TABLE gap (
+                        code INTEGER NOT NULL, epoch INTEGER NOT NULL, went INTEGER NOT NULL, came INTEGER NOT NULL,
+                        UNIQUE (epoch, code, went)
+                    );
+                    """
+            )
+        }
+        return migrator
+    }
+}

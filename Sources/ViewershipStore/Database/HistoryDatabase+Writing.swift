@@ -1,0 +1,144 @@
+import GRDB
+import SQLiteStore
+import Stage
+import Viewership
+
+extension HistoryDatabase {
+    /// Writes a batch in one transaction.
+    func save(_ batch: HistoryBatch) throws(StoreFault) {
+        try store.write { database in
+            for row in batch.sessions.values { try Self.save(row, in: database) }
+            for row in batch.gaps {
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO gap (code, epoch, went, came) VALUES (?, ?, ?, ?)",
+                    arguments: [Int64(bitPattern: row.code), row.epoch, row.from, row.to]
+                )
+            }
+            for row in batch.minutes.values { try Self.save(row, in: database) }
+            for row in batch.broadcasts.values { try Self.save(row, in: database) }
+            try database.execute(
+                sql: "INSERT INTO run (id, last_seen) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET last_seen = ?",
+                arguments: [batch.asOf, batch.asOf]
+            )
+        }
+    }
+
+    /// Ends what an earlier run left open, at the moment at which that run was last known to live.
+    func closeLeftovers() throws(StoreFault) {
+        try store.write { database in
+            let lastSeen = try Int64.fetchOne(database, sql: "SELECT last_seen FROM run") ?? 0
+            try database.execute(
+                sql: "UPDATE session SET ended = coalesce(ended, ?), closed = 1 WHERE closed = 0",
+                arguments: [lastSeen]
+            )
+            try database.execute(
+                sql: "UPDATE broadcast SET ended = ? WHERE ended IS NULL",
+                arguments: [lastSeen]
+            )
+        }
+    }
+
+    /// Deletes what is kept no longer, a few thousand rows at a time.
+    ///
+    /// - Parameters: moments in milliseconds since 1970; nil for what is kept for ever.
+    /// - Returns: whether more is left to delete.
+    func forget(sessionsBefore: Int64, minutesBefore: Int64?) throws(StoreFault) -> Bool {
+        let step = 5000
+        return try store.write { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM session WHERE (code, began) IN
+                    (SELECT code, began FROM session WHERE closed = 1 AND ended < ? LIMIT ?)
+                    """,
+                arguments: [sessionsBefore, step]
+            )
+            var deleted = database.changesCount
+            try database.execute(
+                sql: "DELETE FROM gap WHERE rowid IN (SELECT rowid FROM gap WHERE came < ? LIMIT ?)",
+                arguments: [sessionsBefore, step]
+            )
+            deleted = max(deleted, database.changesCount)
+            guard let minutesBefore else { return deleted == step }
+            try database.execute(
+                sql: """
+                    DELETE FROM minute WHERE epoch IN (SELECT epoch FROM broadcast WHERE ended < ?) AND minute < ?
+                    """,
+                arguments: [minutesBefore, minutesBefore / 60_000]
+            )
+            try database.execute(sql: "DELETE FROM broadcast WHERE ended < ?", arguments: [minutesBefore])
+            return deleted == step
+        }
+    }
+
+    private static func save(_ row: SessionRow, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,
+                switches, viewer, is_user, reason, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (code, began) DO UPDATE SET ended = excluded.ended, watched = max(watched, excluded.watched),
+                stalled = max(stalled, excluded.stalled), protocol = excluded.protocol, rendition = excluded.rendition,
+                region = excluded.region, client = excluded.client, switches = excluded.switches,
+                viewer = coalesce(excluded.viewer, viewer), is_user = max(is_user, excluded.is_user),
+                reason = excluded.reason, closed = excluded.closed
+                """,
+            arguments: [
+                Int64(bitPattern: row.code), row.start, Int(row.shard), row.epoch, row.end, row.watched, row.stalled,
+                row.dimensions.playback.rawValue, row.dimensions.rendition, row.dimensions.region,
+                row.dimensions.client.rawValue, row.switches, row.viewer.map { Int64(bitPattern: $0) }, row.isUser,
+                row.reason?.rawValue, row.isClosed,
+            ]
+        )
+    }
+
+    private static func save(_ row: MinuteRow, in database: Database) throws {
+        // The empty name of a protocol stands for the room as a whole.
+        let dimensions = row.key.dimensions
+        let playback: String = dimensions?.playback.rawValue ?? ""
+        let client: String = dimensions?.client.rawValue ?? ""
+        let rendition: String = dimensions?.rendition ?? ""
+        let region: String = dimensions?.region ?? ""
+        let leaves = row.leaves
+        try database.execute(
+            sql: """
+                INSERT INTO minute (room, epoch, minute, protocol, rendition, region, client, watched, joins, gone,
+                timed_out, too_slow, room_ended, shutdown, switches, least, most, last)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (epoch, minute, protocol, rendition, region, client) DO UPDATE SET
+                watched = watched + excluded.watched, joins = joins + excluded.joins, gone = gone + excluded.gone,
+                timed_out = timed_out + excluded.timed_out, too_slow = too_slow + excluded.too_slow,
+                room_ended = room_ended + excluded.room_ended, shutdown = shutdown + excluded.shutdown,
+                switches = switches + excluded.switches, least = min(least, excluded.least),
+                most = max(most, excluded.most), last = excluded.last
+                """,
+            arguments: [
+                row.key.room, row.key.epoch, row.key.minute, playback, rendition, region, client, row.watched,
+                row.joins,
+                leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], row.switches, row.minimum, row.maximum, row.last,
+            ]
+        )
+    }
+
+    private static func save(_ row: BroadcastRow, in database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, peak_at, users, devices, estimated,
+                approximate, stalled, startup, startups, excluded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (epoch) DO UPDATE SET room_sid = excluded.room_sid, ended = excluded.ended,
+                on_air = excluded.on_air, peak = excluded.peak, peak_at = excluded.peak_at, users = excluded.users,
+                devices = excluded.devices, estimated = excluded.estimated, approximate = excluded.approximate,
+                stalled = excluded.stalled, startup = excluded.startup, startups = excluded.startups,
+                excluded = excluded.excluded
+                """,
+            arguments: [
+                row.epoch, row.room, row.roomSID, row.began, row.ended, row.onAir, row.peak, row.peakAt,
+                row.uniques.users, row.uniques.devices, row.uniques.estimated, row.uniques.isApproximate, row.stalled,
+                row.startup, row.startups, row.excluded.map(String.init).joined(separator: " "),
+            ]
+        )
+        guard row.ended != nil, let peak = try computedPeak(of: row.epoch, in: database) else { return }
+        try database.execute(
+            sql: "UPDATE broadcast SET settled_peak = ?, settled_peak_at = ? WHERE epoch = ?",
+            arguments: [peak.viewers, peak.at, row.epoch]
+        )
+    }
+}

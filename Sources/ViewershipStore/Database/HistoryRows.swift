@@ -1,0 +1,84 @@
+import GRDB
+import Stage
+import Viewership
+
+// How the rows of the history are read from the database.
+
+extension BroadcastRow {
+    init(_ row: Row) throws {
+        try self.init(
+            epoch: row.decode(forColumn: "epoch"),
+            room: row.decode(forColumn: "room"),
+            roomSID: row.decode(forColumn: "room_sid"),
+            began: row.decode(forColumn: "began"),
+            ended: row.decode(forColumn: "ended"),
+            onAir: row.decode(forColumn: "on_air"),
+            peak: row.decode(forColumn: "peak"),
+            peakAt: row.decode(forColumn: "peak_at"),
+            uniques: UniqueViewers(
+                users: row.decode(forColumn: "users"),
+                devices: row.decode(forColumn: "devices"),
+                estimated: row.decode(forColumn: "estimated"),
+                isApproximate: row.decode(forColumn: "approximate")
+            ),
+            stalled: row.decode(forColumn: "stalled"),
+            startup: row.decode(forColumn: "startup"),
+            startups: row.decode(forColumn: "startups"),
+            excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ").map { Int($0) ?? 0 }
+        )
+    }
+}
+
+extension Dimensions {
+    /// Nil in the row of a whole room.
+    init?(_ row: Row) throws {
+        guard let playback = PlaybackProtocol(rawValue: try row.decode(forColumn: "protocol")) else { return nil }
+        try self.init(
+            playback: playback,
+            rendition: row.decode(forColumn: "rendition"),
+            region: row.decode(forColumn: "region"),
+            client: ClientClass(rawValue: row.decode(forColumn: "client")) ?? .unknown
+        )
+    }
+}
+
+extension MinuteRow {
+    init(_ row: Row) throws {
+        try self.init(
+            key: Key(
+                room: row.decode(forColumn: "room"),
+                epoch: row.decode(forColumn: "epoch"),
+                minute: row.decode(forColumn: "minute"),
+                dimensions: Dimensions(row)
+            ),
+            watched: row.decode(forColumn: "watched"),
+            joins: row.decode(forColumn: "joins"),
+            leaves: ["gone", "timed_out", "too_slow", "room_ended", "shutdown"].map { try row.decode(forColumn: $0) },
+            switches: row.decode(forColumn: "switches"),
+            minimum: row.decode(forColumn: "least"),
+            maximum: row.decode(forColumn: "most"),
+            last: row.decode(forColumn: "last")
+        )
+    }
+}
+
+extension SessionRow {
+    init(_ row: Row) throws {
+        try self.init(
+            code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
+            shard: UInt8(clamping: row.decode(Int.self, forColumn: "shard")),
+            room: row.decode(forColumn: "room"),
+            epoch: row.decode(forColumn: "epoch"),
+            start: row.decode(forColumn: "began"),
+            end: row.decode(forColumn: "ended"),
+            watched: row.decode(forColumn: "watched"),
+            stalled: row.decode(forColumn: "stalled"),
+            dimensions: Dimensions(row) ?? Dimensions(playback: .sdk),
+            switches: row.decode(forColumn: "switches"),
+            viewer: row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
+            isUser: row.decode(forColumn: "is_user"),
+            reason: row.decode(String?.self, forColumn: "reason").flatMap { AudienceEvent.CloseReason(rawValue: $0) },
+            isClosed: row.decode(forColumn: "closed")
+        )
+    }
+}

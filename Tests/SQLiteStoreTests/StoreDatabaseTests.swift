@@ -1,0 +1,126 @@
+import FootlightTesting
+import Foundation
+import GRDB
+import SQLiteStore
+import Testing
+
+@Suite("A database of ours")
+struct StoreDatabaseTests {
+    private static let numbers = ["1 numbers"]
+
+    private func open(
+        _ folder: TemporaryFolder,
+        readers: Int,
+        durability: StoreDatabase.Durability = .everyCommit,
+        steps: [String] = numbers
+    ) throws -> StoreDatabase {
+        var migrations = DatabaseMigrator()
+        for (index, step) in steps.enumerated() {
+            migrations.registerMigration(step) { try $0.execute(sql: "CREATE TABLE number\(index) (value INTEGER)") }
+        }
+        return try StoreDatabase(
+            path: folder.file("store.sqlite"),
+            label: "test",
+            durability: durability,
+            readers: readers,
+            lockTimeout: 0.05,
+            migrations: migrations
+        )
+    }
+
+    private func fault(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "none"
+        } catch StoreFault.damaged {
+            return "damaged"
+        } catch StoreFault.unavailable {
+            return "unavailable"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("What is committed is there for the next to open it, though nobody closed it", arguments: [0, 2])
+    func keeps(readers: Int) throws {
+        let folder = try TemporaryFolder("store")
+        let first = try open(folder, readers: readers)
+        try first.write { try $0.execute(sql: "INSERT INTO number0 VALUES (7)") }
+        let second = try open(folder, readers: readers)
+        #expect(try second.read { try Int.fetchOne($0, sql: "SELECT value FROM number0") } == 7)
+        first.close()
+        second.close()
+    }
+
+    @Test(
+        "Its log is written ahead, and synced as asked for",
+        arguments: [
+            (0, StoreDatabase.Durability.everyCommit, 2), (2, .everyCommit, 2), (0, .checkpoints, 1),
+            (2, .checkpoints, 1),
+        ]
+    )
+    func journal(readers: Int, durability: StoreDatabase.Durability, synchronous: Int) throws {
+        let folder = try TemporaryFolder("store")
+        let database = try open(folder, readers: readers, durability: durability)
+        #expect(try database.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try database.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == synchronous)
+        database.close()
+    }
+
+    @Test("A folder, another file, other tables and those of a later version are damaged", arguments: [0, 2])
+    func damaged(readers: Int) throws {
+        let folder = try TemporaryFolder("store")
+        let path = folder.file("store.sqlite")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
+        try FileManager.default.removeItem(atPath: path)
+        try Data((0..<9000).map { UInt8(truncatingIfNeeded: $0 * 7 + 13) }).write(to: URL(fileURLWithPath: path))
+        #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
+        let aside = try AsideFiles.put(path, as: "aside", at: Date(timeIntervalSince1970: 5))
+        #expect(aside == path + ".aside-5" && FileManager.default.fileExists(atPath: aside))
+        try open(folder, readers: readers, steps: Self.numbers + ["2 more"]).close()
+        #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
+        _ = try AsideFiles.put(path, as: "aside", at: Date(timeIntervalSince1970: 6))
+        let other = try DatabaseQueue(path: path)
+        try other.write { try $0.execute(sql: "CREATE TABLE number0 (other TEXT)") }
+        try other.close()
+        #expect(fault { _ = try open(folder, readers: readers) } == "damaged")
+    }
+
+    @Test("A database that somebody has locked, and one out of reach, are worth another try", arguments: [0, 2])
+    func unavailable(readers: Int) throws {
+        let folder = try TemporaryFolder("store")
+        let database = try open(folder, readers: readers)
+        let other = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        #expect(fault { try database.write { try $0.execute(sql: "INSERT INTO number0 VALUES (1)") } } == "unavailable")
+        try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        #expect(fault { try database.write { try $0.execute(sql: "INSERT INTO number0 VALUES (1)") } } == "none")
+        let elsewhere = folder.file("nowhere/store.sqlite")
+        let missing = fault {
+            _ = try StoreDatabase(
+                path: elsewhere,
+                label: "test",
+                durability: .everyCommit,
+                readers: readers,
+                lockTimeout: 0.05,
+                migrations: DatabaseMigrator()
+            )
+        }
+        #expect(missing == "unavailable")
+        database.close()
+        try other.close()
+    }
+
+    @Test("Of databases put aside only the latest five are left lying about")
+    func asides() throws {
+        let folder = try TemporaryFolder("store")
+        let path = folder.file("store.sqlite")
+        for second in 10..<20 {
+            for suffix in ["", "-wal"] { try Data("x".utf8).write(to: URL(fileURLWithPath: path + suffix)) }
+            _ = try AsideFiles.put(path, as: "aside", at: Date(timeIntervalSince1970: Double(second)))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == (15..<20).flatMap { ["store.sqlite.aside-\($0)", "store.sqlite.aside-\($0)-wal"] })
+    }
+}
