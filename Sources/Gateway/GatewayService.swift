@@ -15,6 +15,7 @@ import ServiceLifecycle
 import Stage
 import UnixSignals
 import ViewershipStore
+import Webhooks
 
 /// A whole gateway: listeners, rooms, fan-out, counting and API, run until it is told to stop.
 public struct GatewayService: Sendable {
@@ -41,6 +42,13 @@ public struct GatewayService: Sendable {
     func run(whenListening: @escaping @Sendable (Endpoints) -> Void) async throws {
         for key in configuration.unknownKeys {
             logger.warning("the configuration file has a key that is no setting", metadata: ["key": "\(key)"])
+        }
+        let descriptors = DescriptorLimit.raise()
+        if descriptors < configuration.wantedDescriptors {
+            logger.warning(
+                "the system allows too few open files for as many viewers and hosts as the settings do",
+                metadata: ["allowed": "\(descriptors)", "wanted": "\(configuration.wantedDescriptors)"]
+            )
         }
         let directory = try DataDirectory(configuration.dataDirectory)
         directory.remove(Endpoints.fileName)
@@ -83,8 +91,16 @@ public struct GatewayService: Sendable {
             launchMixer: launcher.launch,
             logger: logger
         )
+        let gate = WebhookGuard(allowsPrivateAddresses: configuration.resolvedAllowsPrivateWebhooks)
         do {
-            try await serve(pipeline, ports: ports, group: group)
+            let webhooks = try WebhookDispatcher(
+                WebhookConfiguration(configuration, path: directory.filePath("webhooks.sqlite")),
+                vet: { host, port, seconds in await gate.vet(host, port: port, within: seconds) },
+                group: group,
+                logger: logger
+            )
+            webhooks.load()
+            try await serve(pipeline, webhooks, behind: gate, ports: ports, group: group)
         } catch {
             directory.remove(Endpoints.fileName)
             await pipeline.keeper.close(within: Self.keepingLimit)
@@ -97,13 +113,23 @@ public struct GatewayService: Sendable {
         try await group.shutdownGracefully()
     }
 
-    private func serve(_ pipeline: Pipeline, ports: ListeningPorts, group: MultiThreadedEventLoopGroup) async throws {
+    private func serve(
+        _ pipeline: Pipeline,
+        _ webhooks: WebhookDispatcher,
+        behind gate: WebhookGuard,
+        ports: ListeningPorts,
+        group: MultiThreadedEventLoopGroup
+    ) async throws {
+        @Sendable func opened(_ listener: String, port: Int) {
+            self.opened(listener, port: port, of: pipeline)
+            if let port = UInt16(exactly: port) { gate.refuse(ownPort: port) }
+        }
         let rtmp = try await listen("RTMP", pipeline, port: configuration.rtmpPort, tls: nil, group: group)
-        opened("RTMP", port: rtmp.port, of: pipeline)
+        opened("RTMP", port: rtmp.port)
         var rtmps: RTMPServer?
         if let port = configuration.rtmpsPort {
             let server = try await listen("RTMPS", pipeline, port: port, tls: try tlsContext(), group: group)
-            opened("RTMPS", port: server.port, of: pipeline)
+            opened("RTMPS", port: server.port)
             ports.set(\.rtmps, server.port)
             rtmps = server
         }
@@ -111,17 +137,27 @@ public struct GatewayService: Sendable {
         let health = Health()
         let web = GatewayWeb(
             pipeline: pipeline,
+            webhooks: webhooks,
             ports: ports,
             health: health,
             configuration: configuration,
             logger: logger
         )
+        let news = WebhookNews(
+            webhooks: webhooks,
+            routes: web.routes,
+            stage: pipeline.stage,
+            viewership: pipeline.viewership,
+            history: pipeline.history,
+            thresholds: configuration.webhookThresholds,
+            logger: logger
+        )
         let http = web.publicSite(group: group, logger: logger) { port in
-            opened("HTTP", port: port, of: pipeline)
+            opened("HTTP", port: port)
             ports.set(\.http, port)
         }
         let admin = web.adminSite(group: group, logger: logger) { port in
-            opened("admin", port: port, of: pipeline)
+            opened("admin", port: port)
             ports.set(\.admin, port)
         }
         let beats = BeatListener(
@@ -133,6 +169,7 @@ public struct GatewayService: Sendable {
         )
         // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
         let services: [any Service] = [
+            news,
             HistoryKeeping(history: pipeline.history, viewership: pipeline.viewership),
             Counting(viewership: pipeline.viewership),
             StageUpkeep(stage: pipeline.stage),
@@ -169,6 +206,7 @@ public struct GatewayService: Sendable {
                 port: port,
                 group: group,
                 delegate: pipeline.doors,
+                limits: configuration.rtmpLimits,
                 tls: tls
             )
         } catch {

@@ -19,6 +19,7 @@ struct GatewayWeb: Sendable {
     /// Most of a request's header, in bytes; tokens are the longest thing in it.
     private static let headerLimit = 16 * 1024
     private static let backlog = 4096
+    private static let adminConnections = 256
 
     /// Seconds a command waits for its room to be on disk before it is answered all the same.
     private static let keepingLimit = 2.0
@@ -94,6 +95,7 @@ struct GatewayWeb: Sendable {
             pages.responder(before: routes.router().buildResponder()),
             channel: channel,
             address: .hostname(configuration.host, port: configuration.httpPort),
+            connections: configuration.httpConnections,
             group: group,
             logger: logger,
             whenListening: whenListening
@@ -111,6 +113,7 @@ struct GatewayWeb: Sendable {
             routes.adminRouter().buildResponder(),
             channel: HTTP1Channel.Configuration(idleTimeout: .seconds(30)),
             address: .hostname("127.0.0.1", port: configuration.adminPort),
+            connections: Self.adminConnections,
             group: group,
             logger: logger,
             whenListening: whenListening
@@ -141,6 +144,7 @@ struct GatewayWeb: Sendable {
         _ responder: Responder,
         channel: HTTP1Channel.Configuration,
         address: BindAddress,
+        connections: Int,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
@@ -151,7 +155,12 @@ struct GatewayWeb: Sendable {
         return Application(
             responder: responder,
             server: .http1(configuration: channel),
-            configuration: ApplicationConfiguration(address: address, serverName: "Footlight", backlog: Self.backlog),
+            configuration: ApplicationConfiguration(
+                address: address,
+                serverName: "Footlight",
+                backlog: Self.backlog,
+                availableConnectionsDelegate: MaximumAvailableConnections(connections)
+            ),
             onServerRunning: { channel in whenListening(channel.localAddress?.port ?? 0) },
             eventLoopGroupProvider: .shared(group),
             logger: logger

@@ -17,7 +17,7 @@ public struct RTMPLimits: Sendable {
     public var preAuthConnectionsPerAddress = 20
     /// The same for a loopback address, where our own processes and a local proxy come from.
     public var preAuthConnectionsPerLoopbackAddress = Int.max
-    /// Connections of all addresses that have not yet published or played.
+    /// Connections of all addresses but loopback ones that have not yet published or played.
     public var preAuthConnections = 500
     /// Connections in all.
     public var connections = 20_000

@@ -264,10 +264,10 @@ final class RTMPConnection {
         guard Int(sent) == bytes.count else { throw ended(during: step, as: .timedOut) }
     }
 
-    /// Takes what the socket has now, without waiting.
+    /// Takes what the socket has now, without waiting; of a target that never stops talking, a little at a time.
     private func receive() throws(PushError) {
         let isOpen = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { bytes in
-            while true {
+            for _ in 0..<16 {
                 let count = c_connection_receive(
                     guardian.socket,
                     rtmp.pointee.m_sb.sb_ssl,
@@ -279,6 +279,7 @@ final class RTMPConnection {
                 reader.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
                 if count < bytes.count { return true }
             }
+            return true
         }
         guard isOpen else { throw ended(during: step, as: .timedOut) }
     }

@@ -244,7 +244,8 @@ public final class Livestreams: Sendable, LivestreamControlling {
 
     /// What a look at a room brought to light.
     private struct Findings {
-        var status: LivestreamStatus?
+        /// In their order.
+        var statuses: [LivestreamStatus] = []
         var warnings: [LivestreamWarning] = []
         var fault: StageError?
     }
@@ -271,13 +272,15 @@ public final class Livestreams: Sendable, LivestreamControlling {
                     found.fault = Self.error(for: reason, outputs: outputs)
                 }
             }
+            // What is stopping is told of even where nothing is left to wait for.
+            let before = livestream.news()
             livestream.settle(now: .now())
-            found.status = livestream.news()
+            found.statuses = [before, livestream.news()].compactMap(\.self)
             let isForgotten = livestream.isEnded && livestream.progress.state == .stopped
             register.rooms[room] = isForgotten ? nil : livestream
             return found
         }
-        if let status = found.status { onChange(room, status) }
+        for status in found.statuses { onChange(room, status) }
         for warning in found.warnings { onWarning(room, warning) }
         if let fault = found.fault { onFault(room, fault) }
     }

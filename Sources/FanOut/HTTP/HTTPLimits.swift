@@ -6,6 +6,8 @@ public struct HTTPLimits: Sendable {
     public var idle: TimeAmount
     /// From a request's first byte to the end of its header.
     public var header: TimeAmount
+    /// From the end of a request's header to the end of the request.
+    public var body: TimeAmount
     /// The longest a client may take to read an answer.
     public var answer: TimeAmount
     /// How often connections are looked at.
@@ -26,6 +28,7 @@ public struct HTTPLimits: Sendable {
     public init(
         idle: TimeAmount = .seconds(30),
         header: TimeAmount = .seconds(10),
+        body: TimeAmount = .seconds(120),
         answer: TimeAmount = .seconds(120),
         idleCheck: TimeAmount = .seconds(5),
         pipelinedParts: Int = 64,
@@ -35,6 +38,7 @@ public struct HTTPLimits: Sendable {
     ) {
         self.idle = idle
         self.header = header
+        self.body = body
         self.answer = answer
         self.idleCheck = idleCheck
         self.pipelinedParts = pipelinedParts

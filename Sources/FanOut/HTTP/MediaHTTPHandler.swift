@@ -38,6 +38,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var answersLeaving = 0
     /// Since when the beginning of a header waits for its end.
     private var headerBegan: MonotonicTime?
+    /// Since when a request whose header is here waits for its end.
+    private var bodyBegan: MonotonicTime?
     /// Since when the client takes nothing of what waits for it, an answer without end included.
     private var blockedSince: MonotonicTime?
     private var hasReadPart = false
@@ -92,6 +94,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         guard !isStreaming else { return }
         switch part {
         case .head(let head):
+            bodyBegan = lastActivity
             let path = (head.path ?? "").prefix { $0 != "?" }
             guard site.budget.takesRequest(from: account, now: lastActivity) else {
                 current = (nil, head)
@@ -107,6 +110,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         case .body:
             if current == nil { context.fireChannelRead(wrapInboundOut(part)) }
         case .end:
+            bodyBegan = nil
             if let (request, head) = current {
                 current = nil
                 answer(request, head: head, context: context)
@@ -270,6 +274,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         guard !isStreaming, waiting == nil else { return }
         let now = MonotonicTime.now().nanoseconds
         if let blockedSince, now - blockedSince.nanoseconds > limits.answer.nanoseconds {
+            context.close(promise: nil)
+            return
+        }
+        if let bodyBegan, now - bodyBegan.nanoseconds > limits.body.nanoseconds {
             context.close(promise: nil)
             return
         }

@@ -36,6 +36,7 @@ public final class GatewayProcess: Sendable {
     public let dataFolder: String
 
     private let folder: TemporaryFolder
+    private let command: String
     private let arguments: [String]
     private let environment: [String: String]
     private let binary: String
@@ -44,12 +45,14 @@ public final class GatewayProcess: Sendable {
     /// Starts the gateway and waits until it listens.
     ///
     /// - Parameters:
-    ///   - arguments: More arguments of `footlight serve`; of an option given twice these are the later ones.
+    ///   - command: What `footlight` is told to do; `demo` listens as well.
+    ///   - arguments: More arguments of the command; of an option given twice these are the later ones.
     ///   - environment: Variables on top of this process's own.
     ///   - binary: The program; the one beside the running test bundle when nil.
     ///   - deadline: How long it may take to listen.
     /// - Throws: `ToolFailure` with the gateway's log when it does not come up.
     public init(
+        command: String = "serve",
         arguments: [String] = [],
         environment: [String: String] = [:],
         binary: String? = nil,
@@ -57,6 +60,7 @@ public final class GatewayProcess: Sendable {
     ) async throws {
         folder = try TemporaryFolder("gateway")
         dataFolder = folder.file("data")
+        self.command = command
         self.arguments = arguments
         self.environment = environment
         self.binary = try binary ?? GatewayProcess.findBinary()
@@ -76,7 +80,7 @@ public final class GatewayProcess: Sendable {
         if FileManager.default.fileExists(atPath: file) { try FileManager.default.removeItem(atPath: file) }
         let child = try ChildProcess(
             [
-                binary, "serve", "--data-dir", dataFolder, "--host", "127.0.0.1",
+                binary, command, "--data-dir", dataFolder, "--host", "127.0.0.1",
                 "--rtmp-port", "\(before?.rtmpPort ?? 0)", "--http-port", "\(before?.httpPort ?? 0)",
                 "--admin-port", "\(before?.adminPort ?? 0)",
             ] + arguments,

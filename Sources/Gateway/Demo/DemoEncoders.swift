@@ -41,6 +41,9 @@ final class DemoEncoders: Sendable {
         running.withLock { $0.append(process) }
     }
 
+    /// Whether none of them has ended.
+    var areRunning: Bool { running.withLock { $0.allSatisfy(\.isRunning) } }
+
     func end() {
         let processes = running.withLock { running in
             defer { running.removeAll() }

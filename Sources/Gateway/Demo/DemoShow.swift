@@ -2,10 +2,6 @@ import Foundation
 import GatewayModel
 import Synchronization
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 /// A gateway with one room and two synthetic hosts on air, to look at.
 public struct DemoShow: Sendable {
     private let configuration: GatewayConfiguration
@@ -17,19 +13,30 @@ public struct DemoShow: Sendable {
     }
 
     /// Runs until SIGTERM or SIGINT.
+    ///
+    /// - Throws: what kept the show from going on air, after the gateway has ended.
     public func run() async throws {
         let encoders = DemoEncoders()
         defer { encoders.end() }
         let configuration = configuration
-        try await GatewayService(configuration).run { endpoints in
-            Task {
+        let failure = Mutex<(any Error)?>(nil)
+        try await withThrowingDiscardingTaskGroup { group in
+            let (listening, told) = AsyncStream.makeStream(of: Endpoints.self)
+            group.addTask {
+                defer { told.finish() }
+                try await GatewayService(configuration).run { told.yield($0) }
+            }
+            for await endpoints in listening {
                 do {
                     try await Self.goOnAir(configuration, endpoints, encoders: encoders)
                 } catch {
-                    print("the demo cannot go on air: \(error)")
+                    // The gateway ends as it does on Ctrl-C.
+                    failure.withLock { $0 = error }
+                    kill(getpid(), SIGTERM)
                 }
             }
         }
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
     private static func goOnAir(
@@ -58,6 +65,9 @@ public struct DemoShow: Sendable {
             guard let ingest = joined.ingest?.rtmp else { continue }
             try encoders.start(look, address: "\(ingest.url)/\(ingest.streamKey)")
         }
+        print("Waiting for the hosts and the program ...")
+        fflush(nil)
+        try await waitUntilOnAir(host: host, endpoints, api: api, encoders: encoders)
         print(
             """
 
@@ -82,30 +92,30 @@ public struct DemoShow: Sendable {
         // Into a file or a pipe the addresses would otherwise come only with the end of the show.
         fflush(nil)
     }
-}
 
-/// The little of the API that the demo needs.
-private struct DemoAPI {
-    let base: String
-    let token: String
+    /// The most time from the encoders' start to a program with both of them that players are given.
+    private static let patience = Duration.seconds(30)
 
-    struct Refused: Error, CustomStringConvertible {
-        var status = 0
-        let description: String
+    private static func waitUntilOnAir(
+        host: String,
+        _ endpoints: Endpoints,
+        api: DemoAPI,
+        encoders: DemoEncoders
+    ) async throws {
+        let media = DemoAPI(base: "http://\(host):\(endpoints.httpPort)/live", token: api.token)
+        let deadline = ContinuousClock.now + patience
+        while ContinuousClock.now < deadline {
+            guard encoders.areRunning else { throw NotOnAir(reason: "ffmpeg, which plays the hosts, has ended") }
+            let layout = try WireJSON.decode(LayoutResource.self, from: try await api.get("/rooms/\(room)/layout"))
+            let areHostsSeen = layout.tiles.count { $0.source == "camera" } == 2
+            if areHostsSeen, (try? await media.get("/\(room)/index.m3u8")) != nil { return }
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        throw NotOnAir(reason: "the hosts were not in the program in time")
     }
 
-    func post(_ path: String, _ body: [String: String]) async throws -> Data {
-        guard let url = URL(string: base + path) else { throw Refused(description: "bad address \(base + path)") }
-        var request = URLRequest(url: url, timeoutInterval: 10)
-        request.httpMethod = "POST"
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        request.httpBody = try JSONEncoder().encode(body)
-        let (data, response) = try await URLSession.shared.data(for: request)
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        guard (200..<300).contains(status) else {
-            throw Refused(status: status, description: String(decoding: data, as: UTF8.self))
-        }
-        return data
+    private struct NotOnAir: Error, CustomStringConvertible {
+        let reason: String
+        var description: String { "The demo cannot go on air: \(reason)." }
     }
 }

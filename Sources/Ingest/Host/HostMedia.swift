@@ -13,6 +13,8 @@ struct HostMedia {
     private(set) var published = PublishedMedia()
 
     private let limit: (long: Int, short: Int)
+    private var pictureConfigurations = ConfigurationWatch()
+    private var soundConfigurations = ConfigurationWatch()
     private var lengthSize: Int?
     private var lastPicture: MonotonicTime?
     private var lastSound: MonotonicTime?
@@ -35,12 +37,14 @@ struct HostMedia {
             return packet
         case .videoConfiguration(let codec):
             try require(codec)
+            guard !pictureConfigurations.isTooMany(packet.payload, now: now) else { throw .configurationUnsteady }
             return try configuration(packet)
         case .picture(let codec, _, _):
             try require(codec)
             return picture(packet, now: now)
         case .audioConfiguration(let codec):
             try require(codec)
+            guard !soundConfigurations.isTooMany(packet.payload, now: now) else { throw .configurationUnsteady }
             return try soundConfiguration(packet)
         case .sound(let codec):
             try require(codec)
@@ -147,4 +151,8 @@ struct HostMedia {
         lastPicture = now
         published.hasVideo = true
     }
+}
+
+extension StageError {
+    fileprivate static let configurationUnsteady = codecUnsupported("The codec's configuration changes all the time")
 }

@@ -33,10 +33,12 @@ final class Admission: Sendable {
     /// Lets a connection in that has neither published nor played yet; nil when there are too many.
     func admit(address: String?) -> Ticket? {
         let key = address ?? ""
-        let perAddress =
-            Self.isLoopback(key) ? limits.preAuthConnectionsPerLoopbackAddress : limits.preAuthConnectionsPerAddress
+        // Strangers who keep all places for waiting must not keep a mixer of ours out.
+        let isOurs = Self.isLoopback(key)
+        let perAddress = isOurs ? limits.preAuthConnectionsPerLoopbackAddress : limits.preAuthConnectionsPerAddress
         let isAdmitted = state.withLock { state in
-            guard !state.isClosed, state.total < limits.connections, state.waitingTotal < limits.preAuthConnections,
+            guard !state.isClosed, state.total < limits.connections,
+                isOurs || state.waitingTotal < limits.preAuthConnections,
                 state.waiting[key, default: 0] < perAddress
             else { return false }
             state.total += 1

@@ -80,12 +80,14 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         if case .player(let player) = receiver, let connection {
             player.writabilityChanged(on: connection)
         }
+        if context.channel.isWritable { resumeReading() }
         context.fireChannelWritabilityChanged()
     }
 
-    /// While a verdict is outstanding nothing more is read, so that a stranger cannot fill our memory.
+    /// While a verdict is outstanding, or a peer does not take what it was answered, nothing more is read, so that a
+    /// stranger cannot fill our memory.
     func read(context: ChannelHandlerContext) {
-        if session.isAwaitingAnswer {
+        if session.isAwaitingAnswer || (!isEnding && !context.channel.isWritable) {
             isReadHeld = true
         } else {
             context.read()
@@ -188,6 +190,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             return
         }
         receiver = .publisher(publisher)
+        set(.recvAllocator, AdaptiveRecvByteBufferAllocator())
         session.acceptPublish()
         becameActive()
         sendOutput()
@@ -196,20 +199,26 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     private func accept(_ player: any PlayReceiver, sid: String?) {
-        guard let context, let connection, !isEnding else {
+        guard context != nil, let connection, !isEnding else {
             player.ended(.closedByPeer)
             return
         }
         receiver = .player(player)
         session.acceptPlay(sessionID: sid)
         becameActive()
-        // A viewer only sends acknowledgements and the like: a small buffer of its own is enough.
-        context.channel.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
-            .assumeIsolated().whenFailure { _ in context.close(promise: nil) }
+        // A viewer only sends acknowledgements and the like: one small buffer of its own is enough.
+        set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: 256))
+        set(.maxMessagesPerRead, 1)
         sendOutput()
         player.started(on: connection)
         handleEvents()
         resumeReading()
+    }
+
+    private func set<Option: ChannelOption>(_ option: Option, _ value: Option.Value) {
+        guard let context else { return }
+        context.channel.setOption(option, value: value).assumeIsolated()
+            .whenFailure { _ in context.close(promise: nil) }
     }
 
     private func refuse(_ status: RTMPStatus, after delay: TimeAmount) {

@@ -129,6 +129,7 @@ struct LivestreamsTests {
         let states = heard.update(wakes: false) { $0.map { $0.state } }
         let order: [LivestreamStatus.State] = [.starting, .started, .stopping, .stopped]
         #expect(states.map { order.firstIndex(of: $0) ?? -1 } == states.map { order.firstIndex(of: $0) ?? -1 }.sorted())
+        #expect(states.contains(.stopping))
         #expect(throws: StageError.livestreamNotRunning) { try livestreams.stop(room: "R") }
         try livestreams.start(
             room: "R",

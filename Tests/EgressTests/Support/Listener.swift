@@ -31,7 +31,7 @@ final class Listener: Sendable {
     }
 
     /// Runs `script` for every connection, each on its own thread; the socket is closed afterwards.
-    func serve(_ script: @escaping @Sendable (_ socket: Int32, _ isEnded: @Sendable () -> Bool) -> Void) {
+    func serve(_ script: @escaping @Sendable (_ socket: Int32, _ isEnded: @escaping @Sendable () -> Bool) -> Void) {
         Thread.detachNewThread { [self] in
             while !ended() {
                 var poller = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

@@ -142,4 +142,23 @@ struct FLVStreamTests {
             #expect(stand.audience.story == ["opened r-1"])
         }
     }
+
+    @Test("A request whose body comes drop by drop is not waited for without end")
+    func drippedBody() async throws {
+        try await withLoops { group in
+            let limits = HTTPLimits(body: .milliseconds(400), idleCheck: .milliseconds(50))
+            let stand = try await HTTPStand(group, limits: limits)
+            for path in ["/v1/rooms", "/live/r/index.m3u8"] {
+                let dripping = try await stand.connect()
+                let start = MonotonicTime.now()
+                try await dripping.send("POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+                for _ in 0..<200 where !dripping.isClosed {
+                    do { try await dripping.send("x") } catch { break }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                #expect(try await eventually(within: .seconds(3)) { dripping.isClosed })
+                #expect((0.35..<2).contains(MonotonicTime.now().seconds(since: start)))
+            }
+        }
+    }
 }

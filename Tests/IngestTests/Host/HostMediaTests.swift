@@ -165,6 +165,27 @@ final class HostMediaTests {
         #expect(media.published.height == 720)
     }
 
+    @Test("Configurations may repeat without end and change now and then; a change all the time is refused")
+    func unsteady() throws {
+        let records = [AVCRecord().packet, AVCRecord(width: 1280, height: 720).packet]
+        for _ in 0..<1_000 { #expect(refusal(records[0]) == nil) }
+        for second in 0..<60 {
+            #expect(try media.admit(records[second % 2], now: now.advanced(seconds: Double(second))) != nil)
+        }
+        var change = 0
+        while change < 100, refusal(records[change % 2]) == nil { change += 1 }
+        #expect((1...ConfigurationWatch.most).contains(change))
+        #expect(refusal(records[change % 2]) == nil, "the same once more is no change")
+        #expect(refusal(records[(change + 1) % 2])?.code == 53404)
+        // AAC-LC, 48 and 44.1 kHz.
+        let sounds = [[0x11, 0x90], [0x12, 0x10]].map {
+            MediaPacket.aacConfiguration(ByteBuffer(bytes: $0), timestamp: 0)
+        }
+        change = 0
+        while change < 100, refusal(sounds[change % 2]) == nil { change += 1 }
+        #expect(change == ConfigurationWatch.most)
+    }
+
     @Test("Each track is taken as gone after three seconds without it, and as back with the next of it")
     func silence() throws {
         _ = try media.admit(AVCRecord().packet, now: now)

@@ -8,6 +8,7 @@ func withServer(
     _ delegate: Relay,
     limits: RTMPLimits = RTMPLimits(),
     tls: NIOSSLContext? = nil,
+    writeBufferHighWaterMark: Int = 1 << 20,
     _ body: (RTMPServer, MultiThreadedEventLoopGroup) async throws -> Void
 ) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -17,7 +18,8 @@ func withServer(
         group: group,
         delegate: delegate,
         limits: limits,
-        tls: tls
+        tls: tls,
+        writeBufferHighWaterMark: writeBufferHighWaterMark
     )
     do {
         try await body(server, group)

@@ -44,6 +44,10 @@ struct RestartTests {
         try await gateway.kill9()
         for host in hosts { host.end() }
         let killed = MonotonicTime.now()
+        for name in try FileManager.default.contentsOfDirectory(atPath: gateway.dataFolder) {
+            let file = FileManager.default.contents(atPath: "\(gateway.dataFolder)/\(name)")
+            #expect(file?.range(of: Data(red.key.utf8)) == nil, "a stream key stands in \(name)")
+        }
         try await gateway.start(keepsPorts: true)
         let seconds = MonotonicTime.now().seconds(since: killed)
         print("listening", Int(seconds * 1000), "ms after the kill")

@@ -114,6 +114,30 @@ struct ContractTests {
         )
     }
 
+    @Test("A request with more header than anybody needs is refused, and the next connection is served")
+    func header() async throws {
+        let gateway = try await GatewayProcess()
+        let port = gateway.endpoints.httpPort
+        let long = try? await gateway.request(
+            "GET",
+            port: port,
+            "/livez",
+            headers: ["X-Much": String(repeating: "x", count: 20_000)]
+        )
+        #expect(long.map { $0.status } ?? 431 >= 400, "\(String(describing: long))")
+        let fits = ["X-Some": String(repeating: "x", count: 8_000)]
+        #expect(try await gateway.request("GET", port: port, "/livez", headers: fits).status == 200)
+    }
+
+    @Test("As many files may be open as the system lets it have, however few it began with")
+    func descriptors() async throws {
+        let gateway = try await GatewayProcess()
+        let limits = try String(contentsOfFile: "/proc/\(gateway.endpoints.pid)/limits", encoding: .utf8)
+        let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+        let numbers = line.split(separator: " ").compactMap { Int($0) }
+        #expect(numbers.count == 2 && numbers[0] == min(numbers[1], 1 << 20), "\(line)")
+    }
+
     @Test("An output that leads back to one of the gateway's own listeners is refused")
     func ownListeners() async throws {
         let gateway = try await GatewayProcess()
