@@ -6,7 +6,8 @@ import Synchronization
 /// A mixer sends all of them with the same timestamps, on connections that come up one after the other and may break by
 /// themselves. So what a mixer's time is on the feeds' clock is decided once for each mixer, by the first packet of any
 /// of them, and holds for all: pictures of one moment have one time, whichever rendition they are from. A next mixer
-/// goes on behind the last one, after the time that has really passed.
+/// goes on behind the last one, after the time that has really passed. The first one keeps its own time: the packet that
+/// comes first need not be the earliest, for a rendition of sound alone is ahead of the pictures.
 public final class SharedTimeline: Sendable {
     private struct State {
         /// The feeds' time minus the mixer's, by epoch.
@@ -16,13 +17,15 @@ public final class SharedTimeline: Sendable {
 
     /// Mixers whose offsets are remembered: one that leaves, one that comes, and some to spare.
     private static let mostEpochs = 4
+    /// Milliseconds from the feeds' zero at which the first packet of all lies at most.
+    private static let latestStart: Int64 = 2_000
 
     private let state = Mutex(State())
 
     /// A clock that has not begun.
     public init() {}
 
-    /// The feeds' time for a packet.
+    /// The feeds' time for a packet; 0 for a configuration, which has no time of its own but that of its feed.
     ///
     /// - Parameters:
     ///   - packet: With its mixer's own timestamp.
@@ -30,10 +33,11 @@ public final class SharedTimeline: Sendable {
     ///   - arrival: When it came in.
     func place(_ packet: MediaPacket, epoch: UInt64, arrival: MonotonicTime) -> Int64 {
         state.withLock { state in
+            guard !packet.isConfiguration else { return 0 }
             guard let offset = state.offsets[epoch] else {
-                let now = state.last.map { $0.timestamp + max(1, arrival.milliseconds - $0.arrival.milliseconds) } ?? 0
-                // A configuration comes ahead of the connection's first media and says nothing of its time.
-                guard !packet.isConfiguration else { return state.last?.timestamp ?? 0 }
+                let now =
+                    state.last.map { $0.timestamp + max(1, arrival.milliseconds - $0.arrival.milliseconds) }
+                    ?? min(max(packet.timestamp, 0), Self.latestStart)
                 if state.offsets.count >= Self.mostEpochs, let oldest = state.offsets.keys.min() {
                     state.offsets[oldest] = nil
                 }
@@ -41,8 +45,6 @@ public final class SharedTimeline: Sendable {
                 state.last = (now, arrival)
                 return now
             }
-            // Nor does that of one that comes up later.
-            guard !packet.isConfiguration else { return state.last?.timestamp ?? 0 }
             let placed = packet.timestamp + offset
             if placed > state.last?.timestamp ?? .min { state.last = (placed, arrival) }
             return placed

@@ -129,7 +129,8 @@ struct StreamKeyTests {
         try checkColours(colours, from: taken, lost: lost, back: back)
     }
 
-    /// Red until the newer connection's blue, which is dimmed about two seconds after the loss, then green.
+    /// Red until the newer connection's blue, which stays for two seconds after the loss, is dimmed, then gives way to
+    /// green.
     private func checkColours(
         _ colours: [(time: Double, colour: Colour)],
         from taken: Double,
@@ -156,6 +157,16 @@ struct StreamKeyTests {
         let change = colours.filter { $0.time > taken - 1 && $0.time < blue - 0.1 }
         #expect(change.allSatisfy { $0.colour.distance(to: .red) <= 12 })
         #expect(colours.filter { $0.time > green }.allSatisfy { $0.colour.distance(to: .green) <= 12 })
+        // The last picture of the lost one: as it was, then darker from picture to picture, then dark for as long as
+        // nobody comes. No other colour, no step back, and no card within this time.
+        let left = colours.filter { $0.time > lost && $0.time < green - 0.4 }
+        let lastBright = try #require(left.last { $0.colour.distance(to: .blue) <= 12 }?.time)
+        #expect((0.1...0.5).contains(dimmed - lastBright), "it dims within \(dimmed - lastBright) s")
+        #expect(left.filter { $0.time <= lastBright }.allSatisfy { $0.colour.distance(to: .blue) <= 12 })
+        let blues = left.filter { $0.time >= lastBright && $0.time <= dimmed }.map(\.colour.blue)
+        #expect(zip(blues, blues.dropFirst()).allSatisfy { Int($1) <= Int($0) + 4 }, "\(blues)")
+        let dark = Colour(red: 12, green: 20, blue: 80)
+        #expect(left.filter { $0.time > dimmed }.allSatisfy { $0.colour.distance(to: dark) <= 12 })
     }
 
     private func isPublishing(_ seat: FaultStage.Seat, _ stage: FaultStage) async throws -> Bool {

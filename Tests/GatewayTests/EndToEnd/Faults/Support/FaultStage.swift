@@ -19,10 +19,16 @@ final class FaultStage: Sendable {
     /// - Parameters:
     ///   - linger: Seconds for which the program goes on once the room has ended.
     ///   - isPlain: Nothing is levelled, written on tiles or moved slowly; otherwise the room has the usual settings.
-    init(room: String, linger: Int = 0, isPlain: Bool = true) async throws {
+    ///   - environment: Settings of the gateway.
+    init(
+        room: String,
+        linger: Int = 0,
+        isPlain: Bool = true,
+        environment: [String: String] = [:]
+    ) async throws {
         self.room = room
         folder = try TemporaryFolder("faults")
-        gateway = try await GatewayProcess()
+        gateway = try await GatewayProcess(environment: environment)
         // Tones are measured: each is to be as loud as it was sent.
         let sound: JSONValue = isPlain ? ["levelling": false] : [:]
         let body: JSONValue = ["unique_name": .string(room), "sound": sound, "linger": .number(Double(linger))]
