@@ -138,13 +138,22 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "Webhooks",
+            dependencies: [
+                "SQLiteStore", logging, crypto, .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nioProducts("NIOCore", "NIOPosix", "NIOHTTP1"),
+            swiftSettings: strict
+        ),
+
         // Control.
         .target(name: "GatewayModel", swiftSettings: strict),
         .target(name: "Assets", dependencies: ["Stage"] + nioProducts("NIOCore", "NIOPosix"), swiftSettings: strict),
         .target(
             name: "ControlAPI",
             dependencies: [
-                "Stage", "Assets", "Viewership", "GatewayModel", logging, metrics,
+                "Stage", "Assets", "Viewership", "Webhooks", "GatewayModel", logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -167,8 +176,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "ViewershipStore", "Recording", "RoomStore", "Assets", "GatewayModel", "ControlAPI", "Pages", logging,
-                metrics,
+                "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "GatewayModel", "ControlAPI", "Pages",
+                logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -237,6 +246,7 @@ let package = Package(
         .tests(of: "SQLiteStore", "FootlightTesting", "GRDB"),
         .tests(of: "ViewershipStore", "Media", "Stage", "Viewership", "GRDB", "Logging"),
         .tests(of: "RoomStore", "SQLiteStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
+        .tests(of: "Webhooks", "FootlightTesting", "Crypto", "Logging", "NIOCore", "NIOPosix", "NIOHTTP1"),
         .tests(of: "GatewayModel"),
         .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
         .tests(
@@ -245,12 +255,14 @@ let package = Package(
             "Assets",
             "Media",
             "Viewership",
+            "Webhooks",
             "GatewayModel",
             "FootlightTesting",
             "Hummingbird",
             "JWTKit",
             "Logging",
-            "NIOCore"
+            "NIOCore",
+            "NIOPosix"
         ),
         .tests(
             of: "Pages",
@@ -281,7 +293,8 @@ let package = Package(
             dependencies: [
                 "Gateway", "Assets", "ControlAPI", "Egress", "FanOut", "FootlightTesting", "GatewayModel", "Media",
                 "Mixer",
-                "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "footlight", logging,
+                "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "Webhooks", "footlight",
+                logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ] + nioProducts("NIOCore", "NIOPosix"),
@@ -298,7 +311,7 @@ extension Target {
         "HTTPTypes": "swift-http-types", "NIOHTTPTypes": "swift-nio-extras", "NIOHTTPTypesHTTP1": "swift-nio-extras",
         "NIOSSL": "swift-nio-ssl", "Hummingbird": "hummingbird", "JWTKit": "jwt-kit", "Logging": "swift-log",
         "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOEmbedded": "swift-nio", "NIOHTTP1": "swift-nio",
-        "Configuration": "swift-configuration", "GRDB": "GRDB.swift",
+        "Configuration": "swift-configuration", "GRDB": "GRDB.swift", "Crypto": "swift-crypto",
     ]
 
     /// The tests of one target, and what they need beside it.

@@ -3,6 +3,7 @@ public import Hummingbird
 public import Logging
 public import Stage
 public import Viewership
+public import Webhooks
 
 /// The HTTP control API over the stage: reads a request, asks the domain, writes the answer, and holds no state.
 ///
@@ -17,6 +18,7 @@ public struct ControlRoutes: Sendable {
     let viewership: any ViewershipReporting
     let history: (any AudienceHistory)?
     let assets: AssetStore
+    let webhooks: WebhookDispatcher?
     let addresses: @Sendable () -> PlaybackAddresses
     let readiness: @Sendable () -> Bool
     let metrics: @Sendable () -> String
@@ -41,6 +43,7 @@ public struct ControlRoutes: Sendable {
     ///   - viewership: Who counts the audience.
     ///   - history: Where the settled counts are read; nil where none are kept.
     ///   - assets: Who keeps the rooms' pictures and sounds.
+    ///   - webhooks: Who tells others what happens; nil where nobody does.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
     ///   - readiness: Whether new work is welcome; false while draining.
     ///   - metrics: The whole answer of `/metrics`, Prometheus text format 0.0.4.
@@ -58,6 +61,7 @@ public struct ControlRoutes: Sendable {
         viewership: any ViewershipReporting,
         history: (any AudienceHistory)? = nil,
         assets: AssetStore,
+        webhooks: WebhookDispatcher? = nil,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
         readiness: @escaping @Sendable () -> Bool,
         metrics: @escaping @Sendable () -> String,
@@ -75,6 +79,7 @@ public struct ControlRoutes: Sendable {
         self.viewership = viewership
         self.history = history
         self.assets = assets
+        self.webhooks = webhooks
         self.addresses = addresses
         self.readiness = readiness
         self.metrics = metrics
@@ -120,6 +125,7 @@ public struct ControlRoutes: Sendable {
         addSnapshotPosts(to: api)
         addSnapshots(to: router.group("v1"))
         addEvents(to: api)
+        addWebhooks(to: api)
         return router
     }
 

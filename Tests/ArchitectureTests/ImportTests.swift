@@ -26,12 +26,12 @@ private let table: [String: String] = [
     "GatewayModel": "FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
-    Media Stage Assets Viewership GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes NIOCore \
-    \(foundation)
+    Media Stage Assets Viewership Webhooks GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes \
+    NIOCore \(foundation)
     """,
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
     "Gateway": """
-    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets \
+    Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets Webhooks \
     GatewayModel ControlAPI Pages Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
     HTTPTypes FoundationNetworking \(foundation)

@@ -40,17 +40,8 @@ struct PageRequest {
     ///
     /// - Throws: 3073 for a size out of range or a token that is none.
     init(_ request: Request) throws(StageError) {
-        let query = request.uri.queryParameters
-        if let text = query.get("page_size") {
-            guard let size = Int(text), Self.sizes.contains(size) else {
-                let (least, most) = (Self.sizes.lowerBound, Self.sizes.upperBound)
-                throw .invalidParameter("page_size", "must be between \(least) and \(most)")
-            }
-            self.size = size
-        } else {
-            size = Self.usualSize
-        }
-        if let text = query.get("page_token"), !text.isEmpty {
+        size = try Self.size(of: request)
+        if let text = request.uri.queryParameters.get("page_token"), !text.isEmpty {
             guard let mark = Mark(text) else {
                 throw .invalidParameter("page_token", "must be the next_page_token of an earlier answer")
             }
@@ -58,6 +49,17 @@ struct PageRequest {
         } else {
             mark = nil
         }
+    }
+
+    /// How many entries are wanted.
+    ///
+    /// - Throws: 3073 for a size out of range.
+    static func size(of request: Request) throws(StageError) -> Int {
+        guard let text = request.uri.queryParameters.get("page_size") else { return usualSize }
+        guard let size = Int(text), sizes.contains(size) else {
+            throw .invalidParameter("page_size", "must be between \(sizes.lowerBound) and \(sizes.upperBound)")
+        }
+        return size
     }
 
     /// The wanted part of `entries`, and where the list goes on.

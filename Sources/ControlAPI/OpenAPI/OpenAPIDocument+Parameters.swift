@@ -60,6 +60,13 @@ extension OpenAPIDocument {
               description: 'The sid of the recorded file.'
               schema:
                 type: string
+            Webhook:
+              name: webhook
+              in: path
+              required: true
+              description: 'The id of the webhook.'
+              schema:
+                type: string
             Code:
               name: code
               in: path

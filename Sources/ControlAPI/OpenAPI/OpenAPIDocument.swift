@@ -7,10 +7,11 @@ enum OpenAPIDocument {
 
     private static let paths = [
         head, roomsPaths, participantsPaths, soundPaths, egressPaths, viewershipPaths, recordingsPaths, eventsPaths,
+        webhooksPaths,
     ]
 
     private static let schemas = [
         roomsSchemas, layoutSchemas, decorationSchemas, participantsSchemas, soundSchemas, egressSchemas,
-        viewershipSchemas, recordingsSchemas, eventsSchemas,
+        viewershipSchemas, recordingsSchemas, eventsSchemas, webhooksSchemas,
     ]
 }

@@ -38,6 +38,7 @@ extension StageError {
         .livestreamNotRunning, .outputInvalid("..."), .livestreamAlreadyStarted, .livestreamInFlight,
         .livestreamLimitReached, .livestreamNotStarted("..."), .livestreamLost("..."),
         .hlsAlreadyStarted, .hlsNotStarted("..."), .hlsNotStopped("..."), .hlsFailed("..."),
+        .webhookNotFound, .tooManyWebhooks(20),
     ]
 
     /// What the refusal means and what to do, for people.

@@ -78,25 +78,25 @@ extension ControlRoutes {
     private func summary(_ call: Call) async throws -> Response {
         let (name, history) = try await reported(call)
         let broadcast = try await broadcast(call, of: name, history)
-        let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let figures = try await read {
-            BroadcastFigures(
-                broadcast: broadcast,
-                sums: try await history.sums(epoch: broadcast.epoch),
-                minutes: try await history.minutes(
-                    room: name,
-                    from: broadcast.began / 60_000,
-                    to: (broadcast.ended ?? now) / 60_000 + 1,
-                    limit: Self.rowLimit
-                ),
-                now: now
-            )
-        }
-        let summary = ViewershipSummary(
-            figures,
-            peak: try await read { try await history.settledPeak(epoch: broadcast.epoch) }
-        )
+        let summary = try await read { try await settled(broadcast, in: history) }
         return try ReportFormat(call.request).answer(summary, rows: [summary], name: "\(name)-summary")
+    }
+
+    /// A broadcast as a whole, from its history.
+    func settled(_ broadcast: BroadcastRow, in history: any AudienceHistory) async throws -> ViewershipSummary {
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let figures = BroadcastFigures(
+            broadcast: broadcast,
+            sums: try await history.sums(epoch: broadcast.epoch),
+            minutes: try await history.minutes(
+                room: broadcast.room,
+                from: broadcast.began / 60_000,
+                to: (broadcast.ended ?? now) / 60_000 + 1,
+                limit: Self.rowLimit
+            ),
+            now: now
+        )
+        return ViewershipSummary(figures, peak: try await history.settledPeak(epoch: broadcast.epoch))
     }
 
     private func sessions(_ call: Call) async throws -> Response {

@@ -131,15 +131,16 @@ struct NetworkAddress: Sendable, Hashable {
 }
 
 extension NetworkAddress: CustomStringConvertible {
-    var description: String {
+    /// The address as numbers, without brackets and port.
+    var literal: String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { text in
             let family = isIPv6 ? AF_INET6 : AF_INET
             let written = bytes.withUnsafeBytes {
                 inet_ntop(family, $0.baseAddress, text.baseAddress, socklen_t(INET6_ADDRSTRLEN))
             }
-            guard let written else { return "?" }
-            let name = String(cString: written)
-            return isIPv6 ? "[\(name)]:\(port)" : "\(name):\(port)"
+            return written.map { String(cString: $0) } ?? "?"
         }
     }
+
+    var description: String { isIPv6 ? "[\(literal)]:\(port)" : "\(literal):\(port)" }
 }

@@ -7,9 +7,11 @@ import Hummingbird
 import Logging
 import Media
 import NIOCore
+import NIOPosix
 import Stage
 import Synchronization
 import Viewership
+import Webhooks
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -26,6 +28,8 @@ final class ControlServer: Sendable {
     let log = RecordingLog()
     let viewership = FixedViewership()
     let history = FixedHistory()
+    /// Keeps what it is to tell, and may connect to nobody.
+    let webhooks: WebhookDispatcher
     private let folder: TemporaryFolder
     let isReady = Atomic<Bool>(true)
     private let port = Mutex(0)
@@ -43,6 +47,12 @@ final class ControlServer: Sendable {
     private init(settings: StageSettings, clock: any MonotonicClock, allowedOrigins: Set<String>) async throws {
         self.allowedOrigins = allowedOrigins
         folder = try TemporaryFolder("control")
+        webhooks = try WebhookDispatcher(
+            WebhookConfiguration(path: folder.file("webhooks.sqlite"), maximumEndpoints: 3),
+            vet: { _, _, _ in .forbidden },
+            group: MultiThreadedEventLoopGroup.singleton,
+            logger: Logger(label: "webhooks") { _ in SwiftLogNoOpLogHandler() }
+        )
         directory = RoomDirectory(settings: settings, clock: clock, pepper: [1, 2, 3])
         tokens = await AccessTokens(signingKey: Self.signingKey, kid: "k1")
         operatorToken = try await tokens.mintOperator(expiresIn: 600)
@@ -80,6 +90,7 @@ final class ControlServer: Sendable {
             viewership: viewership,
             history: history,
             assets: AssetStore(path: folder.file("assets")),
+            webhooks: webhooks,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },

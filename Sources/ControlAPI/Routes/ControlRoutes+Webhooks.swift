@@ -1,0 +1,119 @@
+import GatewayModel
+import HTTPTypes
+import Hummingbird
+import Stage
+import Webhooks
+
+/// Whom the gateway tells what happens; for operators alone.
+extension ControlRoutes {
+    func addWebhooks(to api: APIRoutes) {
+        api.command(.post, "webhooks") { call in
+            let webhooks = try webhooks(for: call)
+            let draft = try WebhookDraft(try await call.request.decode(CreateWebhookBody.self))
+            let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.create(draft) }
+            let resource = WebhookResource(endpoint, pending: 0, showsSecret: true)
+            return try Reply.json(resource, status: .created)
+        }
+
+        api.read("webhooks") { call in
+            let webhooks = try webhooks(for: call)
+            return try Reply.json(WebhookList(webhooks: webhooks.endpoints().map { resource(of: $0, webhooks) }))
+        }
+
+        api.read("webhooks/:webhook") { call in
+            let webhooks = try webhooks(for: call)
+            return try Reply.json(resource(of: try endpoint(call, webhooks), webhooks))
+        }
+
+        api.command(.patch, "webhooks/:webhook") { call in
+            let webhooks = try webhooks(for: call)
+            let draft = try WebhookDraft(try await call.request.decode(UpdateWebhookBody.self))
+            let id = try endpoint(call, webhooks).id
+            let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.change(id, draft) }
+            return try Reply.json(resource(of: endpoint, webhooks))
+        }
+
+        api.command(.delete, "webhooks/:webhook") { call in
+            let webhooks = try webhooks(for: call)
+            let id = try endpoint(call, webhooks).id
+            try await refusing { () async throws(WebhookFault) in try await webhooks.remove(id) }
+            return Response(status: .noContent)
+        }
+
+        api.command(.post, "webhooks/:webhook/rotate") { call in
+            let webhooks = try webhooks(for: call)
+            let id = try endpoint(call, webhooks).id
+            let endpoint = try await refusing { () async throws(WebhookFault) in try await webhooks.rotate(id) }
+            return try Reply.json(
+                WebhookResource(endpoint, pending: webhooks.pending(of: id), showsSecret: true)
+            )
+        }
+
+        api.command(.post, "webhooks/:webhook/test") { call in
+            let webhooks = try webhooks(for: call)
+            let endpoint = try endpoint(call, webhooks)
+            let data = try WireJSON.encode(resource(of: endpoint, webhooks))
+            let attempt = try await refusing { () async throws(WebhookFault) in
+                try await webhooks.test(endpoint.id, type: WebhookType.test, data: data)
+            }
+            return try Reply.json(WebhookAttemptResource(attempt))
+        }
+
+        api.read("webhooks/:webhook/deliveries") { call in
+            let webhooks = try webhooks(for: call)
+            let id = try endpoint(call, webhooks).id
+            let size = try PageRequest.size(of: call.request)
+            let before = try place(call)
+            let records = try await refusing { () async throws(WebhookFault) in
+                try await webhooks.deliveries(of: id, before: before, limit: size)
+            }
+            return try Reply.json(
+                WebhookDeliveryList(
+                    deliveries: records.map { WebhookDeliveryResource($0) },
+                    meta: PageResource(
+                        pageSize: size,
+                        nextPageToken: records.count < size ? nil : records.last.map { String($0.sequence) }
+                    )
+                )
+            )
+        }
+    }
+
+    /// - Throws: 20106 for anybody but an operator; 53006 where there are no webhooks.
+    private func webhooks(for call: Call) throws(StageError) -> WebhookDispatcher {
+        try call.claims.requireOperator()
+        guard let webhooks else { throw .serverBusy(retryAfter: nil) }
+        return webhooks
+    }
+
+    private func endpoint(_ call: Call, _ webhooks: WebhookDispatcher) throws(StageError) -> WebhookEndpoint {
+        do {
+            return try webhooks.endpoint(call.path("webhook"))
+        } catch {
+            throw StageError(error)
+        }
+    }
+
+    private func resource(of endpoint: WebhookEndpoint, _ webhooks: WebhookDispatcher) -> WebhookResource {
+        WebhookResource(endpoint, pending: webhooks.pending(of: endpoint.id), showsSecret: false)
+    }
+
+    /// Where a page begins; nil for the first.
+    private func place(_ call: Call) throws(StageError) -> Int64? {
+        guard let text = call.query("page_token"), !text.isEmpty else { return nil }
+        guard let place = Int64(text), place > 0 else {
+            throw .invalidParameter("page_token", "must be the next_page_token of an earlier answer")
+        }
+        return place
+    }
+
+    private func refusing<Outcome>(
+        _ body: () async throws(WebhookFault) -> Outcome
+    ) async throws(StageError) -> Outcome {
+        do {
+            return try await body()
+        } catch {
+            throw StageError(error)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import GatewayModel
+import Webhooks
+
+extension WebhookResource {
+    /// - Parameter showsSecret: Only in the answer that makes the secret.
+    init(_ endpoint: WebhookEndpoint, pending: Int, showsSecret: Bool) {
+        self.init(
+            id: endpoint.id,
+            url: endpoint.address.text,
+            secret: showsSecret ? endpoint.secret.text : endpoint.secret.masked,
+            createdAt: Timestamp(endpoint.createdAt),
+            updatedAt: Timestamp(endpoint.updatedAt)
+        )
+        description = endpoint.text
+        types = endpoint.filter.types
+        room = endpoint.filter.room
+        enabled = endpoint.disabled == nil
+        disabledReason = endpoint.disabled?.rawValue
+        formerSecretUntil = endpoint.former.map { Timestamp($0.until) }
+        failures = endpoint.health.failures
+        failingSince = endpoint.health.failingSince.map { Timestamp($0) }
+        nextTryAt = endpoint.health.nextTry.map { Timestamp($0) }
+        self.pending = pending
+        dropped = endpoint.health.dropped
+    }
+}
+
+extension WebhookAttemptResource {
+    init(_ attempt: DeliveryAttempt) {
+        self.init(
+            number: attempt.number,
+            at: Timestamp(attempt.at),
+            duration: attempt.duration,
+            outcome: attempt.outcome.kind.rawValue,
+            status: attempt.outcome.status,
+            retryAfter: attempt.outcome.retryAfter
+        )
+    }
+}
+
+extension WebhookDeliveryResource {
+    init(_ record: DeliveryRecord) {
+        self.init(
+            id: record.messageID,
+            seq: record.sequence,
+            type: record.type,
+            room: record.room,
+            at: Timestamp(record.at),
+            state: record.state.rawValue,
+            tries: record.tries,
+            attempts: record.attempts.map { WebhookAttemptResource($0) }
+        )
+    }
+}

@@ -1,0 +1,108 @@
+/// A vetted address to post to: every part is known to be safe to put into a request.
+public struct EndpointAddress: Sendable, Hashable {
+    /// The whole address as it was given.
+    public let text: String
+    /// Whether the bytes travel by TLS.
+    public let isSecure: Bool
+    /// Name or literal address; an IPv6 literal without its brackets.
+    public let host: String
+    /// The TCP port.
+    public let port: UInt16
+    /// Path and query.
+    let target: String
+
+    static let longest = 2048
+
+    /// Reads an address: `https://`, or `http://` where that is allowed, host, optional port, path and query.
+    ///
+    /// - Throws: `invalid` with the rule that it breaks.
+    public init(_ text: String, allowsPlainHTTP: Bool) throws(WebhookFault) {
+        guard (1...Self.longest).contains(text.utf8.count), text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Self.fault("must be 1 to \(Self.longest) printable ASCII characters")
+        }
+        guard let separator = text.firstRange(of: "://") else { throw Self.fault("must begin with https://") }
+        let scheme = text[..<separator.lowerBound].lowercased()
+        guard scheme == "https" || scheme == "http" else { throw Self.fault("must begin with https://") }
+        isSecure = scheme == "https"
+        guard isSecure || allowsPlainHTTP else {
+            throw Self.fault("must begin with https://; plain HTTP is not allowed")
+        }
+        let rest = text[separator.upperBound...]
+        guard !rest.contains("#"), !rest.contains("\\") else {
+            throw Self.fault("must have no fragment and no backslash")
+        }
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let authority = rest[..<end]
+        guard !authority.contains("@") else { throw Self.fault("must hold no credentials") }
+        (host, port) = try Self.split(authority, usualPort: isSecure ? 443 : 80)
+        let tail = rest[end...]
+        target = tail.hasPrefix("/") ? String(tail) : "/" + tail
+        self.text = text
+    }
+
+    /// The value of the `Host` field.
+    var hostField: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    /// The name that the certificate must be for; nil for a literal address, which is looked for by its numbers.
+    var certificateName: String? {
+        let isLiteral = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
+        return isLiteral ? nil : host
+    }
+
+    /// The address for logs: scheme and host, without path and query, which may hold a secret.
+    public var masked: String { "\(isSecure ? "https" : "http")://\(hostField)/****" }
+
+    private static func fault(_ rule: String) -> WebhookFault { .invalid(field: "url", rule: rule) }
+
+    private static func split(
+        _ authority: Substring,
+        usualPort: UInt16
+    ) throws(WebhookFault) -> (host: String, port: UInt16) {
+        var host = authority
+        var portText: Substring?
+        if authority.first == "[" {
+            guard let close = authority.firstIndex(of: "]") else { throw fault("has an IPv6 address without its end") }
+            host = authority[authority.index(after: authority.startIndex)..<close]
+            let tail = authority[authority.index(after: close)...]
+            guard tail.isEmpty || tail.first == ":", host.contains(":"),
+                host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
+            else { throw fault("has a malformed host") }
+            portText = tail.isEmpty ? nil : tail.dropFirst()
+        } else {
+            if let colon = authority.firstIndex(of: ":") {
+                host = authority[..<colon]
+                portText = authority[authority.index(after: colon)...]
+            }
+            guard isName(host) else { throw fault("has a malformed host") }
+        }
+        guard let portText else { return (String(host), usualPort) }
+        guard portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(portText), port > 0 else {
+            throw fault("must have a port from 1 to 65535, or none")
+        }
+        return (String(host), port)
+    }
+
+    /// Letters, digits, hyphens, underscores and dots, labels of 1 to 63 bytes, 253 in all.
+    private static func isName(_ host: Substring) -> Bool {
+        guard (1...253).contains(host.utf8.count) else { return false }
+        return host.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.utf8.count)
+                && label.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                        true
+                    default: false
+                    }
+                }
+        }
+    }
+}
+
+extension EndpointAddress: CustomStringConvertible {
+    /// In words, without what may be secret.
+    public var description: String { masked }
+}

@@ -1,0 +1,208 @@
+import FootlightTesting
+import Foundation
+import GatewayModel
+import Synchronization
+import Testing
+import Viewership
+import Webhooks
+
+@testable import ControlAPI
+@testable import Stage
+
+@Suite("Webhooks over the API")
+struct WebhookRoutesTests {
+    private static let good =
+        #"{"url":"https://hooks.example/in","description":"billing","types":["room.*"],"room":"show"}"#
+
+    private func make(_ server: ControlServer, _ body: String = good) async throws -> WebhookResource {
+        let answer = try await server.ask("POST", "/v1/webhooks", body)
+        #expect(answer.status == 201)
+        return try answer.decode(WebhookResource.self)
+    }
+
+    @Test("The secret is shown once; afterwards a webhook is read, listed, changed, rotated and deleted without it")
+    func life() async throws {
+        try await ControlServer.run { (server) async throws in
+            let made = try await make(server)
+            #expect(
+                WebhookSecret(made.secret) != nil && made.enabled && made.types == ["room.*"] && made.room == "show"
+            )
+            let read = try await server.ask("GET", "/v1/webhooks/\(made.id)").decode(WebhookResource.self)
+            #expect(read.secret == "whsec_****" + made.secret.suffix(4) && read.description == "billing")
+            let list = try await server.ask("GET", "/v1/webhooks")
+            #expect(try list.decode(WebhookList.self).webhooks == [read] && !list.text.contains(made.secret))
+
+            let change = #"{"types":[],"room":null,"enabled":false}"#
+            let changed = try await server.ask("PATCH", "/v1/webhooks/\(made.id)", change).decode(WebhookResource.self)
+            #expect(changed.types.isEmpty && changed.room == nil && changed.disabledReason == "operator")
+            #expect(changed.url == made.url && changed.description == "billing" && changed.secret == read.secret)
+            let kept = try await server.ask("PATCH", "/v1/webhooks/\(made.id)", #"{"enabled":true}"#)
+            #expect(try kept.decode(WebhookResource.self).disabledReason == nil)
+
+            let rotated = try await server.ask("POST", "/v1/webhooks/\(made.id)/rotate").decode(WebhookResource.self)
+            #expect(WebhookSecret(rotated.secret) != nil && rotated.secret != made.secret)
+            let until = try #require(rotated.formerSecretUntil)
+            #expect(abs(until.seconds - Date().timeIntervalSince1970 - 86_400) < 60)
+
+            #expect(try await server.ask("DELETE", "/v1/webhooks/\(made.id)").status == 204)
+            for (method, path) in [
+                ("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/test"), ("GET", "/deliveries"),
+            ] {
+                let body = method == "PATCH" ? "{}" : nil
+                let answer = try await server.ask(method, "/v1/webhooks/\(made.id)\(path)", body)
+                #expect(answer.refusal == "404/404" && answer.error?.name == "WebhookNotFoundError")
+            }
+            let lines = server.log.lines
+            #expect(lines.contains { $0.metadata["webhook"] == made.id })
+            #expect(!lines.contains { "\($0)".contains(made.secret) || "\($0)".contains("hooks.example") })
+        }
+    }
+
+    @Test(
+        "What makes no sense is refused, and names the field",
+        arguments: [
+            (#"{"types":["room.*"]}"#, "url"), (#"{"url":"http://hooks.example"}"#, "url"),
+            (#"{"url":"https://a@b.example"}"#, "url"),
+            (#"{"url":"https://a.example","types":["room.*","none"]}"#, "none"),
+            (#"{"url":"https://a.example","types":["viewership.updated"]}"#, "viewership.updated"),
+            (#"{"url":"https://a.example","room":""}"#, "room"),
+        ]
+    )
+    func refused(body: String, word: String) async throws {
+        try await ControlServer.run { (server) async throws in
+            let answer = try await server.ask("POST", "/v1/webhooks", body)
+            #expect(answer.status == 400 && answer.error?.message.contains(word) == true)
+            #expect(server.webhooks.endpoints().isEmpty)
+        }
+    }
+
+    @Test("Only operators may, and only so many webhooks there may be")
+    func rights() async throws {
+        try await ControlServer.run { (server) async throws in
+            let made = try await make(server)
+            let token = try await server.tokens.mint(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 60)
+            for (method, path) in [
+                ("GET", ""), ("POST", ""), ("GET", "/\(made.id)"), ("PATCH", "/\(made.id)"), ("DELETE", "/\(made.id)"),
+                ("POST", "/\(made.id)/test"), ("POST", "/\(made.id)/rotate"), ("GET", "/\(made.id)/deliveries"),
+            ] {
+                let body = method == "POST" || method == "PATCH" ? Self.good : nil
+                #expect(
+                    try await server.ask(method, "/v1/webhooks\(path)", body, as: .token(token)).refusal == "403/20106"
+                )
+                #expect(try await server.ask(method, "/v1/webhooks\(path)", body, as: .nobody).refusal == "401/20101")
+            }
+            _ = try await make(server)
+            _ = try await make(server)
+            #expect(try await server.ask("POST", "/v1/webhooks", Self.good).refusal == "409/409")
+        }
+    }
+
+    @Test("What happens in a room is kept for whom it concerns, in the words of its event stream, and listed by pages")
+    func deliveries() async throws {
+        try await ControlServer.run { (server) async throws in
+            let made = try await make(server)
+            let routes = server.routes()
+            let observation = server.directory.observe { event in
+                if let news = routes.webhookEvent(of: event) { server.webhooks.post(news) }
+            }
+            try await server.makeRoom()
+            try await server.makeRoom("other")
+            _ = try await server.join("show", "ann")
+            _ = try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#)
+            let path = "/v1/webhooks/\(made.id)/deliveries"
+            func list(_ query: String = "") async throws -> WebhookDeliveryList {
+                try await server.ask("GET", path + query).decode(WebhookDeliveryList.self)
+            }
+            let isThere = try await eventually(within: .seconds(5)) {
+                try await list().deliveries.contains { $0.type == "room.ended" }
+            }
+            let all = try await list().deliveries
+            #expect(isThere && all.last?.type == "room.created" && all.allSatisfy { $0.type.hasPrefix("room.") })
+            #expect(
+                all.allSatisfy { $0.room == "show" && $0.state == "pending" && $0.tries == 0 && $0.attempts.isEmpty }
+            )
+            let first = try await list("?page_size=1")
+            let token = try #require(first.meta.nextPageToken)
+            let second = try await list("?page_size=1&page_token=\(token)")
+            #expect(first.deliveries.count == 1 && second.deliveries.count == 1)
+            #expect((first.deliveries.first?.seq ?? 0) > (second.deliveries.first?.seq ?? .max))
+            #expect(try await server.ask("GET", path + "?page_size=0").refusal == "400/3073")
+            #expect(try await server.ask("GET", path + "?page_token=x").refusal == "400/3073")
+            let now = try await server.ask("GET", "/v1/webhooks/\(made.id)").decode(WebhookResource.self)
+            #expect(now.pending >= all.count)
+            observation.cancel()
+        }
+    }
+
+    @Test("A test is answered with what came of it")
+    func test() async throws {
+        try await ControlServer.run { (server) async throws in
+            let made = try await make(server)
+            let attempt = try await server.ask("POST", "/v1/webhooks/\(made.id)/test").decode(
+                WebhookAttemptResource.self
+            )
+            #expect(attempt.outcome == "forbidden" && attempt.status == nil && attempt.number == 1)
+        }
+    }
+
+    @Test("What is told is what the stream has and the reports say; what concerns one reader alone is not told")
+    func vocabulary() async throws {
+        #expect(WebhookType.all.contains("participant.joined") && WebhookType.all.contains("broadcast.summary"))
+        for name in ["room.snapshot", "heartbeat", "session.disconnected", "viewership.updated", "webhook.test"] {
+            #expect(!WebhookType.all.contains(name))
+        }
+        try await ControlServer.run { (server) async throws in
+            let routes = server.routes()
+            let room = try await server.makeRoom()
+            func event(_ payload: StageEvent.Payload) -> StageEvent {
+                StageEvent(roomSID: room.sid, roomName: "show", revision: 3, payload: payload, at: 1)
+            }
+            let pin = PinChange(participantSID: "PA1", pin: nil, viewerSID: nil)
+            let told = try #require(routes.webhookEvent(of: event(.pinChanged(pin))))
+            #expect(told.type == "pin.changed" && told.room == .init(sid: room.sid, name: "show") && told.at == 1)
+            let data = try WireJSON.decode(EventResource.self, from: told.data())
+            #expect(data.type == "pin.changed" && data.rev == 3 && data.participantSID == "PA1")
+            let own = PinChange(participantSID: "PA1", pin: nil, viewerSID: "PA2")
+            #expect(routes.webhookEvent(of: event(.pinChanged(own))) == nil)
+            #expect(routes.webhookEvent(of: event(.viewershipUpdated)) == nil)
+
+            let figures = RoomViewership(room: "show", concurrent: 4, peak: 12, asOf: Date(timeIntervalSince1970: 60))
+            let minute = try WireJSON.decode(ViewershipResource.self, from: routes.minuteEvent(of: figures).data())
+            #expect(minute.concurrentViewers == 4 && minute.peakConcurrentViewers == 12)
+            let threshold = routes.thresholdEvent(10, of: figures)
+            #expect(threshold.type == "viewership.threshold" && threshold.room?.sid == room.sid && threshold.at == 60)
+            #expect(try WireJSON.decode(ThresholdResource.self, from: threshold.data()).threshold == 10)
+        }
+    }
+
+    @Test("The summary of a broadcast says what the report of it says, and is not read for nobody")
+    func summary() async throws {
+        try await ControlServer.run { (server) async throws in
+            let routes = server.routes()
+            let broadcast = BroadcastRow(
+                epoch: 5,
+                room: "show",
+                roomSID: "RM1",
+                began: 60_000,
+                ended: 120_000,
+                onAir: 60_000,
+                peak: 9
+            )
+            server.history.rows.withLock {
+                $0.broadcasts = [broadcast]
+                $0.peak = (7, 70_000)
+            }
+            let event = try await routes.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) { _ in true }
+            #expect(event.type == "broadcast.summary" && event.at == 120 && event.mark?.value == 1)
+            let summary = try WireJSON.decode(ViewershipSummary.self, from: event.data())
+            #expect(
+                summary.peakViewers == 7 && summary.livePeakViewers == 9 && summary.settled
+                    && summary.onAirSeconds == 60
+            )
+            server.history.rows.withLock { $0.isOutOfReach = true }
+            let unwanted = try await routes.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) { _ in false
+            }
+            #expect(unwanted.mark?.value == 1)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Webhooks
+
+@Suite("The address of a webhook")
+struct EndpointAddressTests {
+    @Test("Host, port, path and query are taken apart")
+    func parts() throws {
+        let plain = try EndpointAddress("https://hooks.example/in?key=1", allowsPlainHTTP: false)
+        #expect(plain.host == "hooks.example" && plain.port == 443 && plain.target == "/in?key=1" && plain.isSecure)
+        #expect(plain.hostField == "hooks.example" && plain.certificateName == "hooks.example")
+        #expect(plain.masked == "https://hooks.example/****" && "\(plain)" == plain.masked)
+        let odd = try EndpointAddress("HTTP://[2001:db8::1]:8080", allowsPlainHTTP: true)
+        #expect(odd.host == "2001:db8::1" && odd.port == 8080 && odd.target == "/" && !odd.isSecure)
+        #expect(odd.hostField == "[2001:db8::1]:8080" && odd.certificateName == nil)
+        let bare = try EndpointAddress("https://192.0.2.7?x", allowsPlainHTTP: false)
+        #expect(bare.target == "/?x" && bare.certificateName == nil)
+    }
+
+    @Test(
+        "What is not an address to post to is refused",
+        arguments: [
+            "", "hooks.example", "ftp://hooks.example", "http://hooks.example", "https://", "https:///in",
+            "https://user:word@hooks.example", "https://a.example/#part", "https://a.example\\@b.example",
+            "https://a.example:0", "https://a.example:65536", "https://a.example:x", "https://a..example",
+            "https://[::1", "https://[name]", "https://a b.example", "https://a.example/\r\nx: y", "https://ä.example",
+            "https://" + String(repeating: "a", count: 64) + ".example",
+            "https://a.example/" + String(repeating: "a", count: 2048),
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: WebhookFault.self) { try EndpointAddress(text, allowsPlainHTTP: false) }
+    }
+}
