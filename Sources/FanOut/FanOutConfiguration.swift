@@ -5,14 +5,21 @@ public import NIOCore
 public struct FanOutConfiguration: Sendable {
     /// Least time between two writes to a viewer; longer makes crowds cheaper and everything that much later.
     ///
+    /// By default two pictures of a program with 30 a second leave together: half the writes, at most a picture later.
     /// With any tick the system may gather small writes as well, see `MediaWriter.gather`; with none it never does.
     public var tick: TimeAmount
     /// Most media kept for joiners; a group of pictures longer than either is not cached.
     public var groupLimit: (milliseconds: Int64, bytes: Int)
-    /// A viewer that takes nothing for this long is skipped to the next key picture.
+    /// Bytes of all rooms' media kept for joiners, every copy counted; beyond it the longest groups are not cached.
+    public var cacheLimit: Int
+    /// A viewer that takes nothing for this long, or for whom more waits, is skipped to the next key picture.
     public var slowViewerLimit: (time: TimeAmount, bytes: Int)
-    /// A viewer that takes nothing for this long is closed.
+    /// A viewer that takes nothing for this long, or next to nothing, is closed.
     public var deadViewerTime: TimeAmount
+    /// Bytes that may wait for the slow viewers of one feed, and of all.
+    ///
+    /// Beyond it those that take nothing are skipped at once, and closed when they would have been skipped.
+    public var queueLimit: (feed: Int, total: Int)
     /// Media that must have flowed before a viewer counts.
     public var qualifyingTime: TimeAmount
     /// Connections the media listeners hold at most; more are refused.
@@ -22,18 +29,22 @@ public struct FanOutConfiguration: Sendable {
 
     /// Makes one from its parts.
     public init(
-        tick: TimeAmount = .milliseconds(33),
+        tick: TimeAmount = .milliseconds(66),
         groupLimit: (milliseconds: Int64, bytes: Int) = (8_000, 8 << 20),
+        cacheLimit: Int = 512 << 20,
         slowViewerLimit: (time: TimeAmount, bytes: Int) = (.seconds(5), 4 << 20),
         deadViewerTime: TimeAmount = .seconds(15),
+        queueLimit: (feed: Int, total: Int) = (512 << 20, 2 << 30),
         qualifyingTime: TimeAmount = .seconds(5),
         maximumViewers: Int = 20_000,
         hls: HLSConfiguration = HLSConfiguration()
     ) {
         self.tick = tick
         self.groupLimit = groupLimit
+        self.cacheLimit = cacheLimit
         self.slowViewerLimit = slowViewerLimit
         self.deadViewerTime = deadViewerTime
+        self.queueLimit = queueLimit
         self.qualifyingTime = qualifyingTime
         self.maximumViewers = maximumViewers
         self.hls = hls

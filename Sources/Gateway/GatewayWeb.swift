@@ -41,7 +41,8 @@ struct GatewayWeb: Sendable {
             feeds: pipeline.feeds,
             livestreams: pipeline.livestreams,
             supervisor: pipeline.mixers,
-            recordings: pipeline.recordings
+            recordings: pipeline.recordings,
+            hls: pipeline.hls
         )
         let keeper = pipeline.keeper
         var auditLogger = Logger(label: "footlight.audit")

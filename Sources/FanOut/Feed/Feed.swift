@@ -14,6 +14,7 @@ public final class Feed: PacketSink {
     public let home: any EventLoop
 
     let counters = FeedCounters()
+    private let budget: AudienceBudget
     private let shared: SharedTimeline?
     private let publishers = Atomic<UInt64>(0)
     private let core: NIOLoopBoundBox<FeedCore>
@@ -24,27 +25,65 @@ public final class Feed: PacketSink {
     ///   - group: The loops on which viewers live; the feed lives on one of them.
     ///   - tick: Least time between two writes to a viewer; nil takes the configuration's.
     ///   - timeline: The clock it has in common with other feeds; nil for one of its own.
-    public init(
+    public convenience init(
         name: String,
         group: any EventLoopGroup,
         configuration: FanOutConfiguration,
         tick: TimeAmount? = nil,
         timeline: SharedTimeline? = nil
     ) {
+        self.init(
+            name: name,
+            group: group,
+            configuration: configuration,
+            tick: tick,
+            timeline: timeline,
+            budget: AudienceBudget(configuration)
+        )
+    }
+
+    /// As the public one, with what it has in common with other feeds.
+    init(
+        name: String,
+        group: any EventLoopGroup,
+        configuration: FanOutConfiguration,
+        tick: TimeAmount?,
+        timeline: SharedTimeline?,
+        budget: AudienceBudget
+    ) {
         self.name = name
+        self.budget = budget
         shared = timeline
         home = group.next()
         let tick = tick ?? configuration.tick
         var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
-        for loop in group.makeIterator() {
-            let share = FeedShare(configuration: configuration, tick: tick, counters: counters)
+        let loops = Array(group.makeIterator())
+        // The packets themselves, and each form of them on each loop.
+        let copies = 1 + loops.count * ViewerWire.allCases.count
+        for loop in loops {
+            let share = FeedShare(
+                configuration: configuration,
+                tick: tick,
+                counters: counters,
+                budget: budget,
+                copies: copies
+            )
             shares.append((loop, NIOLoopBoundBox.makeBoxSendingValue(share, eventLoop: loop)))
         }
         self.shares = shares
         core = NIOLoopBoundBox.makeBoxSendingValue(
-            FeedCore(tick: tick, limit: configuration.groupLimit),
+            FeedCore(
+                tick: tick,
+                limit: configuration.groupLimit,
+                cache: CacheAccount(counters: counters, budget: budget, copies: copies)
+            ),
             eventLoop: home
         )
+        budget.feeds.add(1, ordering: .relaxed)
+    }
+
+    deinit {
+        budget.feeds.subtract(1, ordering: .relaxed)
     }
 
     // MARK: In
@@ -99,7 +138,12 @@ public final class Feed: PacketSink {
             packet.timestamp = core.timeline.place(packet.timestamp, arrival: now)
         }
         counters.packets.add(1, ordering: .relaxed)
-        core.history.append([packet], start: core.history.startingPoint(in: [packet]))
+        core.history.append(
+            [packet],
+            start: core.history.startingPoint(in: [packet]),
+            most: core.cache.largestGroup
+        )
+        core.cache.note(core.history.bytes)
         for sink in core.sinks { sink.receive(packet) }
         core.pending.append(packet)
         switch core.pacing.decide(isPicture: packet.isPicture, now: now) {
@@ -174,6 +218,7 @@ public final class Feed: PacketSink {
 private final class FeedCore {
     var timeline = ProgramTimeline()
     var history: PacketGroup
+    let cache: CacheAccount
     var pacing: FlushPacing
     var pending: [MediaPacket] = []
     var isFlushScheduled = false
@@ -184,7 +229,8 @@ private final class FeedCore {
     var epoch: UInt64 = 0
     var newest: Int64 = 0
 
-    init(tick: TimeAmount, limit: (milliseconds: Int64, bytes: Int)) {
+    init(tick: TimeAmount, limit: (milliseconds: Int64, bytes: Int), cache: CacheAccount) {
+        self.cache = cache
         pacing = FlushPacing(tick: tick.nanoseconds)
         history = PacketGroup(limit: limit)
     }

@@ -14,6 +14,10 @@ public struct FeedActivity: Sendable, Equatable {
     public let skips: UInt64
     /// Viewers closed because they took nothing.
     public let closedSlow: UInt64
+    /// Bytes of the present group of pictures, every copy of it counted.
+    public let cachedBytes: Int
+    /// Bytes that wait for viewers whose sockets do not take them.
+    public let queuedBytes: Int
 }
 
 extension Feed {
@@ -25,7 +29,9 @@ extension Feed {
             bytes: counters.bytes.load(ordering: .relaxed),
             packets: counters.packets.load(ordering: .relaxed),
             skips: counters.skips.load(ordering: .relaxed),
-            closedSlow: counters.closedSlow.load(ordering: .relaxed)
+            closedSlow: counters.closedSlow.load(ordering: .relaxed),
+            cachedBytes: counters.cached.load(ordering: .relaxed),
+            queuedBytes: counters.queued.load(ordering: .relaxed)
         )
     }
 }

@@ -9,4 +9,8 @@ final class FeedCounters: Sendable {
     /// Viewers closed because they took nothing at all.
     let closedSlow = Atomic<UInt64>(0)
     let packets = Atomic<UInt64>(0)
+    /// Bytes of the present group of pictures, in every form it is kept in.
+    let cached = Atomic<Int>(0)
+    /// Bytes that wait for viewers whose sockets do not take them.
+    let queued = Atomic<Int>(0)
 }

@@ -10,11 +10,13 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     private let group: any EventLoopGroup
     private let feeds = Mutex<[String: Feed]>([:])
     private let isHeld = Atomic<Bool>(false)
+    let budget: AudienceBudget
 
     /// Makes one from its parts.
     public init(group: any EventLoopGroup, configuration: FanOutConfiguration) {
         self.group = group
         self.configuration = configuration
+        budget = AudienceBudget(configuration)
     }
 
     /// The feed of that name, made when it is not there yet.
@@ -27,7 +29,14 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     func open(_ name: String, tick: TimeAmount? = nil, timeline: SharedTimeline?) -> Feed {
         feeds.withLock { feeds in
             if let feed = feeds[name] { return feed }
-            let feed = Feed(name: name, group: group, configuration: configuration, tick: tick, timeline: timeline)
+            let feed = Feed(
+                name: name,
+                group: group,
+                configuration: configuration,
+                tick: tick,
+                timeline: timeline,
+                budget: budget
+            )
             feeds[name] = feed
             return feed
         }
@@ -51,10 +60,23 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
         self.isHeld.store(isHeld, ordering: .relaxed)
     }
 
-    /// Whether another viewer may be let in.
-    var hasRoom: Bool {
-        guard !isHeld.load(ordering: .relaxed) else { return false }
-        return all.reduce(0) { $0 + $1.counters.viewers.load(ordering: .relaxed) } < configuration.maximumViewers
+    /// Whether another viewer may be let in; one who may not is counted as refused.
+    func hasRoom(for playback: PlaybackProtocol) -> Bool {
+        let isFull = playback.isConnection && budget.viewers.load(ordering: .relaxed) >= configuration.maximumViewers
+        guard isFull || isHeld.load(ordering: .relaxed) else { return true }
+        budget.refused(playback)
+        return false
+    }
+
+    /// What all feeds hold together, and whom they sent away.
+    public var load: AudienceLoad {
+        AudienceLoad(
+            viewers: budget.viewers.load(ordering: .relaxed),
+            cachedBytes: budget.cached.load(ordering: .relaxed),
+            queuedBytes: budget.queued.load(ordering: .relaxed),
+            isHeld: isHeld.load(ordering: .relaxed),
+            refused: budget.refusals
+        )
     }
 
     /// Sends a room's program, or its rendition when the name is one's, to a sink from now on.

@@ -14,6 +14,8 @@ final class FeedShare {
     /// Whether the feed leaves in ticks, each a small write to a viewer.
     private let isTicking: Bool
     private let counters: FeedCounters
+    private let budget: AudienceBudget
+    private let cache: CacheAccount
     private var group: PacketGroup
     private var encoded: [EncodedGroup]
     private var viewers: [[Viewer]]
@@ -21,13 +23,32 @@ final class FeedShare {
     private var rows: [SocketRow]
     /// Written since the counters were last told.
     private var bytes: UInt64 = 0
+    /// By how much more or less waits for viewers than the counters were told.
+    private var queued = 0
+    /// More waits for slow viewers than may.
+    private var isPressed = false
     /// Why the feed is over; nil while it is not.
     private var endReason: AudienceEvent.CloseReason?
 
-    init(configuration: FanOutConfiguration, tick: TimeAmount, counters: FeedCounters) {
+    /// A blocked viewer that takes at least this many bytes in `deadViewerTime` is slow, not dead.
+    private static let leastTaken = 256 << 10
+
+    /// - Parameters:
+    ///   - tick: Least time between two batches of the feed; zero for none.
+    ///   - budget: What the feed has in common with others.
+    ///   - copies: Copies of its group of pictures that the feed has at most.
+    init(
+        configuration: FanOutConfiguration,
+        tick: TimeAmount,
+        counters: FeedCounters,
+        budget: AudienceBudget,
+        copies: Int
+    ) {
         self.configuration = configuration
         isTicking = tick > .zero
         self.counters = counters
+        self.budget = budget
+        cache = CacheAccount(counters: counters, budget: budget, copies: copies)
         group = PacketGroup(limit: configuration.groupLimit)
         encoded = ViewerWire.allCases.map(EncodedGroup.init)
         viewers = ViewerWire.allCases.map { _ in [] }
@@ -49,11 +70,13 @@ final class FeedShare {
         viewer.share = self
         viewer.writer.watcher = viewer
         counters.viewers.add(1, ordering: .relaxed)
+        budget.viewers.add(1, ordering: .relaxed)
         viewer.session?.record(.opened, at: now)
         guard !group.packets.isEmpty else { return }
         encoded[wire].catchUp(with: group)
         start(viewer, with: encoded[wire].buffers, now: now)
-        countBytes()
+        noteQueue(of: viewer)
+        tellCounters()
     }
 
     /// The viewer is gone, whoever ended it.
@@ -67,7 +90,11 @@ final class FeedShare {
         viewer.state = .gone
         viewer.share = nil
         viewer.writer.watcher = nil
+        queued -= viewer.queuedBytes
+        viewer.queuedBytes = 0
+        tellCounters()
         counters.viewers.subtract(1, ordering: .relaxed)
+        budget.viewers.subtract(1, ordering: .relaxed)
         viewer.session?.record(.closed(reason), at: now)
     }
 
@@ -75,8 +102,10 @@ final class FeedShare {
     func deliver(_ batch: [MediaPacket], now: MonotonicTime) {
         let start = group.startingPoint(in: batch)
         let split = start ?? batch.endIndex
-        group.append(batch, start: start)
-        defer { countBytes() }
+        group.append(batch, start: start, most: cache.largestGroup)
+        isPressed =
+            budget.isQueueFull || counters.queued.load(ordering: .relaxed) > configuration.queueLimit.feed
+        defer { tellCounters() }
         for wire in ViewerWire.allCases {
             let index = wire.rawValue
             // Also when the group outgrew its limits: what is kept of it is of no use to anybody.
@@ -107,6 +136,7 @@ final class FeedShare {
             rest.moveReaderIndex(forwardBy: stop.sent)
             bytes += UInt64(stop.sent)
             serve(viewer, rest, fromStart: fromStart, now: now)
+            noteQueue(of: viewer)
             openPlace(of: viewer)
         }
     }
@@ -116,7 +146,7 @@ final class FeedShare {
         if let since = viewer.blockedSince, isGivenUp(viewer, since: since, now: now) { return }
         switch viewer.state {
         case .flowing:
-            count(bytes.readableBytes, to: viewer)
+            self.bytes += UInt64(bytes.readableBytes)
             viewer.writer.send(bytes)
             qualify(viewer, now: now)
         case .waiting:
@@ -146,16 +176,22 @@ final class FeedShare {
 
     /// Ends or skips a viewer whose socket takes nothing; true when it gets nothing now.
     private func isGivenUp(_ viewer: Viewer, since: MonotonicTime, now: MonotonicTime) -> Bool {
+        let limit = configuration.slowViewerLimit
         let blocked = now.nanoseconds - since.nanoseconds
-        if blocked > configuration.deadViewerTime.nanoseconds {
+        if viewer.blockedBytes - viewer.queuedBytes >= Self.leastTaken, viewer.state == .waiting {
+            // It has been skipped already and gets through what waits for it.
+            viewer.blockedSince = now
+            viewer.blockedBytes = viewer.queuedBytes
+        } else if blocked > (isPressed ? limit.time : configuration.deadViewerTime).nanoseconds {
             remove(viewer, reason: .tooSlow, now: now)
             viewer.output.end(.tooSlow)
             counters.closedSlow.add(1, ordering: .relaxed)
             return true
         }
-        let limit = configuration.slowViewerLimit
-        if viewer.state == .flowing, blocked > limit.time.nanoseconds || viewer.blockedBytes > limit.bytes {
+        let isSlow = isPressed || blocked > limit.time.nanoseconds || viewer.queuedBytes > limit.bytes
+        if viewer.state == .flowing, isSlow {
             viewer.state = .waiting
+            viewer.blockedBytes = viewer.queuedBytes
             counters.skips.add(1, ordering: .relaxed)
         }
         return false
@@ -164,7 +200,7 @@ final class FeedShare {
     private func start(_ viewer: Viewer, with media: [ByteBuffer], now: MonotonicTime) {
         viewer.state = .flowing
         let buffers = [encoded[viewer.wire.rawValue].preamble(of: group)] + media
-        count(buffers.reduce(0) { $0 + $1.readableBytes }, to: viewer)
+        bytes += UInt64(buffers.reduce(0) { $0 + $1.readableBytes })
         viewer.writer.send(contentsOf: buffers)
         guard viewer.firstMedia == nil else { return }
         viewer.firstMedia = now
@@ -172,14 +208,22 @@ final class FeedShare {
         if isTicking, group.videoConfiguration != nil { viewer.writer.gather(true) }
     }
 
-    private func count(_ bytes: Int, to viewer: Viewer) {
-        if viewer.blockedSince != nil { viewer.blockedBytes += bytes }
-        self.bytes += UInt64(bytes)
+    /// Takes note of what waits for a viewer now; those served through their places have nothing waiting.
+    private func noteQueue(of viewer: Viewer) {
+        let waiting = viewer.state == .gone ? 0 : viewer.writer.waitingBytes
+        queued += waiting - viewer.queuedBytes
+        viewer.queuedBytes = waiting
     }
 
-    private func countBytes() {
+    private func tellCounters() {
         counters.bytes.add(bytes, ordering: .relaxed)
         bytes = 0
+        if queued != 0 {
+            counters.queued.add(queued, ordering: .relaxed)
+            budget.queued.add(queued, ordering: .relaxed)
+            queued = 0
+        }
+        cache.note(encoded.reduce(0) { $0 + $1.byteCount })
     }
 
     private func qualify(_ viewer: Viewer, now: MonotonicTime) {

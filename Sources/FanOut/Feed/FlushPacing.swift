@@ -3,10 +3,11 @@ import Media
 /// Decides when gathered packets leave, so that a viewer costs few writes and a picture does not wait for nothing.
 ///
 /// The tick is a least distance between two flushes, not a grid: a picture that comes when the last flush is long
-/// enough ago leaves at once, and takes the sound gathered before it along. Sound alone waits a little longer than a
-/// tick for a picture to travel with.
+/// enough ago leaves at once, and takes what was gathered before it along. One that comes sooner waits for the next
+/// picture if that is due within one and a half ticks, so that both leave together at the program's own pace; otherwise
+/// for the end of the tick. Sound alone waits a little longer than a tick for a picture to travel with.
 ///
-/// Pictures are measured from `place`, which goes on by a tick with each flush and follows a late one only half the way.
+/// Pictures are measured from `place`, which goes on by a step with each flush and follows a late one only half a tick.
 /// Measured from the late flush itself, the next picture would seem to come too soon and would be held in turn, and one
 /// stall would keep the whole stream late for seconds.
 struct FlushPacing {
@@ -19,6 +20,9 @@ struct FlushPacing {
     private var lastFlush: MonotonicTime?
     /// Where the last flush belongs: at most half a tick before it, never after it.
     private var place: MonotonicTime?
+    private var lastPicture: MonotonicTime?
+    /// Nanoseconds from one picture to the next, smoothed; nil before the second.
+    private var pictureInterval: Int64?
 
     /// - Parameter tick: Nanoseconds; 0 lets every packet leave at once.
     init(tick: Int64) {
@@ -26,18 +30,41 @@ struct FlushPacing {
     }
 
     /// When the packets gathered so far should leave, now that one more is there.
-    func decide(isPicture: Bool, now: MonotonicTime) -> Decision {
+    mutating func decide(isPicture: Bool, now: MonotonicTime) -> Decision {
         guard tick > 0 else { return .now }
+        if isPicture { notePicture(at: now) }
         guard let lastFlush, let place else { return isPicture ? .now : .at(now.later(tick)) }
         if isPicture, now.nanoseconds - place.nanoseconds >= tick * 3 / 4 { return .now }
-        let due = isPicture ? place.later(tick) : lastFlush.later(tick * 5 / 4)
+        let due = isPicture ? end(of: place, holding: now) : lastFlush.later(tick * 5 / 4)
         return due <= now ? .now : .at(due)
+    }
+
+    /// The moment up to which a picture that comes at `picture`, too soon after a flush at `place`, is held.
+    private func end(of place: MonotonicTime, holding picture: MonotonicTime) -> MonotonicTime {
+        let longest = place.later(tick * 3 / 2)
+        guard let pictureInterval, picture.later(pictureInterval) <= longest else { return place.later(tick) }
+        return longest
+    }
+
+    private mutating func notePicture(at now: MonotonicTime) {
+        defer { lastPicture = now }
+        guard let lastPicture else { return }
+        // Beyond a few ticks it is a gap and no pace.
+        let interval = min(now.nanoseconds - lastPicture.nanoseconds, tick * 4)
+        pictureInterval = pictureInterval.map { ($0 * 7 + interval) / 8 } ?? interval
     }
 
     mutating func flushed(at now: MonotonicTime) {
         lastFlush = now
-        let next = place?.later(tick) ?? now
+        let next = place?.later(step) ?? now
         place = min(now, max(next, now.later(-tick / 2)))
+    }
+
+    /// From one flush to the next: as many pictures' time as it takes to be no less than most of a tick.
+    private var step: Int64 {
+        guard let pictureInterval, pictureInterval > 0 else { return tick }
+        let pictures = (tick * 3 / 4 + pictureInterval - 1) / pictureInterval
+        return max(tick, pictures * pictureInterval)
     }
 }
 

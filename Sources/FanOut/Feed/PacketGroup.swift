@@ -10,7 +10,8 @@ struct PacketGroup {
     private(set) var packets: [MediaPacket] = []
 
     private let limit: (milliseconds: Int64, bytes: Int)
-    private var bytes = 0
+    /// Bytes of `packets`.
+    private(set) var bytes = 0
     /// What was announced or shown last of the picture; sound alone is no starting point close to it.
     private var lastVideo: Int64?
     /// The configuration at the point where the group begins.
@@ -47,7 +48,9 @@ struct PacketGroup {
     }
 
     /// Takes the next packets of the feed; `start` is what `startingPoint(in:)` said of them.
-    mutating func append(_ batch: [MediaPacket], start: Int?) {
+    ///
+    /// - Parameter most: Bytes that the group may have now; its own limit holds besides.
+    mutating func append(_ batch: [MediaPacket], start: Int?, most: Int = .max) {
         if let start {
             packets.removeAll(keepingCapacity: true)
             bytes = 0
@@ -59,15 +62,15 @@ struct PacketGroup {
         } else {
             keep(batch[...])
         }
-        if isTooLarge {
+        if isTooLarge(most) {
             packets.removeAll(keepingCapacity: false)
             bytes = 0
         }
     }
 
-    private var isTooLarge: Bool {
+    private func isTooLarge(_ most: Int) -> Bool {
         guard let first = packets.first, let last = packets.last else { return false }
-        return bytes > limit.bytes || last.timestamp - first.timestamp > limit.milliseconds
+        return bytes > min(limit.bytes, most) || last.timestamp - first.timestamp > limit.milliseconds
     }
 
     private mutating func keep(_ batch: ArraySlice<MediaPacket>) {

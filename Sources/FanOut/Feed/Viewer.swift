@@ -29,7 +29,9 @@ final class Viewer: MediaWriterWatching {
     var share: FeedShare?
     /// Place in the list of its share, kept so that leaving costs nothing.
     var index = 0
-    /// Bytes queued behind the blocked socket.
+    /// Bytes that waited for its socket when it last had its turn.
+    var queuedBytes = 0
+    /// The same when it was skipped, or had last taken enough of them.
     var blockedBytes = 0
 
     init(output: any ViewerOutput, writer: any ViewerWriter, wire: ViewerWire, session: ViewerSession?) {
@@ -42,7 +44,6 @@ final class Viewer: MediaWriterWatching {
     func noteWritability(_ isWritable: Bool, now: MonotonicTime) {
         if isWritable {
             blockedSince = nil
-            blockedBytes = 0
         } else if blockedSince == nil {
             blockedSince = now
             share?.lookAt(self)

@@ -14,6 +14,8 @@ protocol ViewerWriter: AnyObject {
     func send(_ bytes: ByteBuffer)
     /// Sends several buffers as one.
     func send(contentsOf buffers: [ByteBuffer])
+    /// Bytes that wait to be sent; those the system has taken are not among them.
+    var waitingBytes: Int { get }
     /// Whether small writes may be held back for a moment to be sent together.
     func gather(_ isGathering: Bool)
 }

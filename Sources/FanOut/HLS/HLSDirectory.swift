@@ -44,6 +44,14 @@ public final class HLSDirectory: Sendable {
         entries.withLock { $0[room]?.programs }
     }
 
+    /// Bytes of media that each room's playlists keep, its renditions' included.
+    public var storedBytes: [(room: String, bytes: Int)] {
+        let programs = entries.withLock { entries in entries.map { ($0.key, $0.value.programs) } }
+        return programs.map { room, programs in
+            (room, ([programs.program] + programs.renditions.map(\.program)).reduce(0) { $0 + $1.storedBytes })
+        }
+    }
+
     /// Ends a room's program; it stays for a minute.
     public func close(_ room: String) {
         let now = clock.now

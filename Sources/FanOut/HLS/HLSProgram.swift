@@ -171,6 +171,9 @@ public final class HLSProgram: PacketSink {
         }
     }
 
+    /// Bytes of media that are kept.
+    var storedBytes: Int { state.withLock { $0.playlist.storedBytes } }
+
     /// Segments that are listed.
     var segmentCount: Int { state.withLock { $0.playlist.segments.count } }
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import Media
 public import NIOCore
 public import NIOHTTPTypes
+import RTMP
 
 /// Answers playback requests on the event loop, ahead of the server that answers everything else on the same port.
 ///
@@ -246,6 +247,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// Begins to watch for idleness.
     public func handlerAdded(context: ChannelHandlerContext) {
         account = site.budget.account(of: context.channel.remoteAddress)
+        PeerSocket.setUp(context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
             _ in

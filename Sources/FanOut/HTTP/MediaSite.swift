@@ -73,6 +73,9 @@ public struct MediaSite: Sendable {
     }
 
     private func multivariantPlaylist(of program: HLSRenditions, room: String, player: PlayerRequest) -> MediaResponse {
+        // Who watches already goes on, whatever there is room for.
+        let isKnown = player.sid.map { audience.accepts(sid: $0, room: room) } ?? false
+        guard isKnown || feeds.hasRoom(for: .hls) else { return .busy }
         switch audience.admit(player, to: room) {
         case .refused:
             return Self.foreignSession

@@ -16,6 +16,8 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         let response: MediaResponse
     }
 
+    private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 18, high: 1 << 20)
+
     private let feed: Feed
     private let session: ViewerSession
     private var viewer: Viewer?
@@ -33,10 +35,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         guard let (feed, room) = site.feeds.playable(room) else {
             return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
         }
-        guard site.feeds.hasRoom else {
-            let response = MediaResponse.refusal(.serviceUnavailable, "no room for another viewer, try again later")
-            return .failure(Refusal(response: response))
-        }
+        guard site.feeds.hasRoom(for: .flv) else { return .failure(Refusal(response: .busy)) }
         let offered = query["sid"]
         if let offered, !site.audience.accepts(sid: offered, room: room) {
             return .failure(Refusal(response: .refusal(.forbidden, "this session id is not for this room")))
@@ -63,6 +62,12 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        // As much waits for a viewer by HTTP as for one by RTMP before it counts as slow.
+        let options = context.channel.syncOptions
+        try? options?.setOption(.writeBufferWaterMark, value: Self.waterMark)
+        // It says nothing any more.
+        try? options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
+        try? options?.setOption(.maxMessagesPerRead, value: 1)
         let writer = MediaWriter(context, isPlain: true)
         self.writer = writer
         var opening = ByteBuffer(
@@ -81,7 +86,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         )
         opening.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: true))
         // By the channel, because answers to earlier requests may still wait there.
-        writer.send(contentsOf: [opening])
+        context.writeAndFlush(NIOAny(opening), promise: writer.nextInQueue())
         let viewer = Viewer(output: self, writer: writer, wire: .flv, session: session)
         self.viewer = viewer
         viewer.noteWritability(context.channel.isWritable, now: .now())

@@ -20,7 +20,7 @@ public struct RTMPAudience: Sendable {
         guard let (feed, room) = feeds.playable(request.name) else {
             return .refuse(.playStreamNotFound(request.name))
         }
-        guard feeds.hasRoom else {
+        guard feeds.hasRoom(for: .rtmp) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
         let known = request.query["sid"].flatMap { audience.accepts(sid: $0, room: room) ? $0 : nil }

@@ -20,7 +20,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// `tls.key`: PEM file with the private key.
     public var tlsKey: String?
     /// `fanout.tick`: milliseconds between two writes to a viewer, 0 to 1000.
-    public var fanOutTick = 33
+    ///
+    /// With 66 two pictures of a program with 30 a second leave together, which halves the writes; 33 sends each at once.
+    public var fanOutTick = 66
     /// `fanout.viewers`: most viewers let in at a time.
     public var maximumViewers = 20_000
     /// `outputs.allow_private`: whether outputs may push to private and loopback addresses.

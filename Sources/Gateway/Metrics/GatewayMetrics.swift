@@ -16,6 +16,7 @@ struct GatewayMetrics: Sendable {
     let livestreams: Livestreams
     let supervisor: MixerSupervisor
     let recordings: RecordingControl
+    let hls: HLSDirectory
 
     /// The whole page.
     func text() -> String {
@@ -29,7 +30,7 @@ struct GatewayMetrics: Sendable {
 
     private var families: [MetricFamily] {
         let mixers = hostTimes + mixerLoads + [mixerRestarts]
-        let media = rooms + ingest + mixers + fanOut + pushes + recordings.figures.families
+        let media = rooms + ingest + mixers + fanOut + audienceLoad + pushes + recordings.figures.families
         return [build] + viewership.metrics() + history.status.families + media
     }
 
@@ -88,10 +89,15 @@ struct GatewayMetrics: Sendable {
 
     private var fanOut: [MetricFamily] {
         let activity = feeds.all.filter { stage.isRoom($0.name) }.map(\.activity)
-        func family(_ name: String, _ help: String, _ value: (FeedActivity) -> Double) -> MetricFamily {
+        func family(
+            _ name: String,
+            _ help: String,
+            _ kind: MetricFamily.Kind = .counter,
+            _ value: (FeedActivity) -> Double
+        ) -> MetricFamily {
             MetricFamily(
                 name: name,
-                kind: .counter,
+                kind: kind,
                 help: help,
                 samples: activity.map { .init(feed: $0.name, value: value($0)) }
             )
@@ -103,6 +109,12 @@ struct GatewayMetrics: Sendable {
             },
             family("footlight_fanout_closed_slow_total", "Viewers closed because they took nothing.") {
                 Double($0.closedSlow)
+            },
+            family("footlight_fanout_cached_bytes", "Bytes of the present group of pictures, all copies.", .gauge) {
+                Double($0.cachedBytes)
+            },
+            family("footlight_fanout_queued_bytes", "Bytes that wait for viewers who do not take them.", .gauge) {
+                Double($0.queuedBytes)
             },
         ]
     }

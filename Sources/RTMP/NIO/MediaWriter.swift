@@ -37,6 +37,13 @@ public final class MediaWriter {
     /// Where bytes may be sent without the writer; nil while something waits in the channel, or when all must pass it.
     public var straightSocket: CInt? { queued == 0 ? socket : nil }
 
+    /// Bytes that wait in the channel; what the system has taken is not among them.
+    public var waitingBytes: Int {
+        guard queued > 0 else { return 0 }
+        // Channels that cannot tell are those of tests.
+        return (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
     /// Sends what is the same for many; never waits.
     public func send(_ bytes: ByteBuffer) {
         let sent = sendStraight(bytes)
@@ -46,9 +53,18 @@ public final class MediaWriter {
 
     /// Sends several buffers with as few calls to the system as it takes; never waits.
     public func send(contentsOf buffers: [ByteBuffer]) {
-        guard let context, let last = buffers.last else { return }
-        for buffer in buffers.dropLast() { context.write(NIOAny(buffer), promise: nil) }
-        context.writeAndFlush(NIOAny(last), promise: nextInQueue())
+        var sent = straightSocket.map { max(SocketRow.send(buffers[...], on: $0), 0) } ?? 0
+        var rest = buffers[...]
+        while let first = rest.first, first.readableBytes <= sent {
+            sent -= first.readableBytes
+            rest.removeFirst()
+        }
+        guard let context, let last = rest.popLast() else { return }
+        for buffer in rest {
+            context.write(NIOAny(buffer.dropFirst(sent)), promise: nil)
+            sent = 0
+        }
+        context.writeAndFlush(NIOAny(last.dropFirst(sent)), promise: nextInQueue())
     }
 
     /// For a write that somebody else gives to the channel: no media overtakes it.

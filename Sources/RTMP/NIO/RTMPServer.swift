@@ -38,7 +38,7 @@ public struct RTMPServer: Sendable {
             low: writeBufferHighWaterMark / 4,
             high: writeBufferHighWaterMark
         )
-        var bootstrap = ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.maxMessagesPerRead, value: 64)
@@ -51,10 +51,13 @@ public struct RTMPServer: Sendable {
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.writeBufferWaterMark, value: waterMark)
             .childChannelOption(.allowRemoteHalfClosure, value: false)
+            // Each connection keeps what it once read into: little, until it turns out to be a publisher's.
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
             .childChannelInitializer { channel in
                 guard let ticket = admission.admit(address: channel.remoteAddress?.ipAddress) else {
                     return channel.close()
                 }
+                PeerSocket.setUp(channel)
                 return channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
@@ -63,19 +66,9 @@ public struct RTMPServer: Sendable {
                     )
                 }
             }
-        #if os(Linux)
-        bootstrap = bootstrap.childChannelOption(
-            .tcpOption(NIOBSDSocket.Option(rawValue: tcpUserTimeoutOption)),
-            value: tcpUserTimeout
-        )
-        #endif
         let channel = try await bootstrap.bind(host: host, port: port).get()
         return RTMPServer(channel: channel, admission: admission)
     }
-
-    /// TCP_USER_TIMEOUT of tcp(7), and how long sent bytes may stay unacknowledged, in milliseconds.
-    private static let tcpUserTimeoutOption: CInt = 18
-    private static let tcpUserTimeout = 15_000
 
     /// Stops listening, tells every peer, and returns when all are gone; no peer is given longer than the linger time.
     public func shutdown() async {

@@ -81,6 +81,40 @@ public struct SocketRow: Sendable {
         }
     }
 
+    /// Sends as many of the buffers as go into one call.
+    ///
+    /// - Returns: How many bytes the socket took, below 0 when it has a fault or no room.
+    static func send(_ buffers: ArraySlice<ByteBuffer>, on socket: CInt) -> Int {
+        #if canImport(Glibc)
+        return gather(buffers.prefix(16)) { pieces in
+            var pieces = pieces
+            return pieces.withUnsafeMutableBufferPointer { pieces in
+                var message = msghdr()
+                message.msg_iov = pieces.baseAddress
+                message.msg_iovlen = pieces.count
+                return sendmsg(socket, &message, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+            }
+        }
+        #else
+        return 0
+        #endif
+    }
+
+    #if canImport(Glibc)
+    /// Calls `body` with where the buffers lie.
+    private static func gather(
+        _ buffers: ArraySlice<ByteBuffer>,
+        _ pieces: [iovec] = [],
+        _ body: ([iovec]) -> Int
+    ) -> Int {
+        guard let first = buffers.first else { return pieces.isEmpty ? 0 : body(pieces) }
+        return first.withUnsafeReadableBytes { bytes in
+            let piece = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+            return gather(buffers.dropFirst(), pieces + [piece], body)
+        }
+    }
+    #endif
+
     /// - Returns: How many bytes the socket took, below 0 when it has a fault or no room.
     static func send(_ bytes: UnsafeRawBufferPointer, on socket: CInt) -> Int {
         #if canImport(Glibc)

@@ -44,6 +44,29 @@ struct EncodedGroupTests {
         #expect(text == "K0 p40 p80")
     }
 
+    @Test("A joiner gets a long group in few pieces, and what follows behind them")
+    mutating func fewPieces() {
+        take([Packets.video(), Packets.key(0)])
+        encoded.append(ViewerWire.flv.encode([Packets.key(0)]), packets: 1, of: group)
+        for number in 1...40 {
+            let batch = [Packets.picture(Int64(number) * 40)]
+            take(batch)
+            encoded.append(ViewerWire.flv.encode(batch), packets: 1, of: group)
+        }
+        let bytes = encoded.byteCount
+        encoded.catchUp(with: group)
+        #expect(encoded.buffers.count == 1)
+        #expect(encoded.byteCount == bytes)
+        #expect(encoded.buffers.reduce(0) { $0 + $1.readableBytes } == bytes)
+        #expect(text == "K0 " + (1...40).map { "p\($0 * 40)" }.joined(separator: " "))
+        let next = ViewerWire.flv.encode([Packets.picture(1_640)])
+        take([Packets.picture(1_640)])
+        encoded.append(next, packets: 1, of: group)
+        encoded.catchUp(with: group)
+        #expect(encoded.buffers.count == 2)
+        #expect(encoded.buffers.last == next)
+    }
+
     @Test("Headers carry the time at which the group begins, metadata none")
     mutating func preambleTime() {
         take([Packets.metadata(0), Packets.video(0), Packets.audio(0), Packets.key(0)])

@@ -140,6 +140,7 @@ struct FeedShareTests {
         goOnAir()
         let (slow, output) = stand.join()
         slow.noteWritability(false, now: stand.now)
+        output.hold()
         for number in 1...5 { stand.send(Packets.picture(Int64(number) * 40, bytes: 1 << 20)) }
         #expect(output.tags.last?.timestamp == 160)
         stand.send(Packets.picture(240))

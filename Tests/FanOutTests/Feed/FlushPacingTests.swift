@@ -1,5 +1,6 @@
 @testable import FanOut
 import Media
+import NIOCore
 import Testing
 
 @Suite("When gathered packets leave")
@@ -16,12 +17,12 @@ struct FlushPacingTests {
 
     @Test("The first picture leaves at once, the first sound waits a tick for one")
     func first() {
-        let pacing = FlushPacing(tick: Self.tick)
+        var pacing = FlushPacing(tick: Self.tick)
         #expect(pacing.decide(isPicture: true, now: start) == .now)
         #expect(pacing.decide(isPicture: false, now: start) == .at(start.advanced(milliseconds: 33)))
     }
 
-    @Test("A picture at the program's own pace never waits, and takes the sound before it along")
+    @Test("A picture at the pace of the tick never waits, and takes the sound before it along")
     func steadyPictures() {
         var pacing = FlushPacing(tick: Self.tick)
         var now = start
@@ -62,6 +63,47 @@ struct FlushPacingTests {
             #expect(pacing.decide(isPicture: true, now: now) == .now)
             pacing.flushed(at: now)
         }
+    }
+
+    @Test("By default pictures leave two by two, none more than a picture late", arguments: [24, 25, 30])
+    func pairs(rate: Int64) {
+        var pacing = FlushPacing(tick: FanOutConfiguration().tick.nanoseconds)
+        let interval = 1_000_000_000 / rate
+        var gathered: [MonotonicTime] = []
+        var waits: [Int64] = []
+        var due: MonotonicTime?
+        var flushes = 0
+        func flush(at now: MonotonicTime) {
+            pacing.flushed(at: now)
+            waits += gathered.map { now.nanoseconds - $0.nanoseconds }
+            gathered = []
+            due = nil
+            flushes += 1
+        }
+        for index in 0..<600 {
+            // Up to three milliseconds early or late.
+            let jitter = Int64(index * 7919 % 7 - 3) * 1_000_000
+            let now = MonotonicTime(nanoseconds: start.nanoseconds + Int64(index) * interval + jitter)
+            if let moment = due, moment <= now { flush(at: moment) }
+            gathered.append(now)
+            switch pacing.decide(isPicture: true, now: now) {
+            case .now: flush(at: now)
+            case .at(let moment): due = due ?? moment
+            }
+        }
+        #expect(flushes < 330)
+        #expect(waits.max().map { $0 <= interval + 6_000_000 } == true)
+        #expect(waits.reduce(0, +) / Int64(waits.count) <= interval / 2 + 1_000_000)
+    }
+
+    @Test("When the picture after a held one does not come, the held one leaves after one and a half ticks")
+    func gap() {
+        var pacing = FlushPacing(tick: 66_000_000)
+        let first = pacing.decide(isPicture: true, now: start)
+        #expect(first == .now)
+        pacing.flushed(at: start)
+        let held = pacing.decide(isPicture: true, now: start.advanced(milliseconds: 33))
+        #expect(held == .at(start.advanced(milliseconds: 99)))
     }
 
     @Test("Pictures at twice the pace leave two by two for as long as they come")

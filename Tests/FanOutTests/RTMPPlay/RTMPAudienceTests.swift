@@ -2,80 +2,15 @@
 import FootlightTesting
 import Media
 import NIOCore
-import NIOPosix
 import RTMP
 import Stage
-import Synchronization
 import Testing
 
 @Suite("RTMP play over a real connection")
 struct RTMPAudienceTests {
-    /// Lets players into the feeds; those of `monitor` without being counted.
-    private struct Door: RTMPServerDelegate {
-        let audience: RTMPAudience
-
-        func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
-            connection.eventLoop.makeSucceededFuture(.refuse(.publishDenied("players only")))
-        }
-
-        func play(_ request: PlayRequest, on connection: RTMPConnection) -> EventLoopFuture<PlayVerdict> {
-            let isMonitor = request.query["monitor"] != nil
-            return connection.eventLoop.makeSucceededFuture(
-                isMonitor ? audience.attend(request.name) : audience.watch(request, on: connection)
-            )
-        }
-    }
-
-    /// One player and what it got.
-    private final class Player: Sendable {
-        private let packets = Mutex<[MediaPacket]>([])
-        private let ends = Mutex<[String]>([])
-        private let player: Mutex<RTMPPlayer?> = Mutex(nil)
-
-        init(_ url: String, group: any EventLoopGroup) {
-            let made = RTMPPlayer(
-                url: url,
-                group: group,
-                onPacket: { packet, _ in self.packets.withLock { $0.append(packet) } },
-                onEnd: { reason in self.ends.withLock { $0.append(reason) } }
-            )
-            player.withLock { $0 = made }
-            made.start()
-        }
-
-        var got: [MediaPacket] { packets.withLock { $0 } }
-        var end: [String] { ends.withLock { $0 } }
-        func stop() { player.withLock { $0.take() }?.stop() }
-    }
-
-    private struct Stand {
-        let feeds: FeedDirectory
-        let audience = RecordingAudience()
-        let server: RTMPServer
-        let group: MultiThreadedEventLoopGroup
-
-        init(_ group: MultiThreadedEventLoopGroup, maximumViewers: Int = 100) async throws {
-            self.group = group
-            feeds = FeedDirectory(
-                group: group,
-                configuration: FanOutConfiguration(tick: .zero, maximumViewers: maximumViewers)
-            )
-            server = try await RTMPServer.start(
-                host: "127.0.0.1",
-                port: 0,
-                group: group,
-                delegate: Door(audience: RTMPAudience(feeds: feeds, audience: audience))
-            )
-        }
-
-        func play(_ name: String) -> Player {
-            Player("rtmp://127.0.0.1:\(server.port)/live/\(name)", group: group)
-        }
-    }
-
-    private func withStand(maximumViewers: Int = 100, _ body: (Stand) async throws -> Void) async throws {
+    private func withStand(maximumViewers: Int = 100, _ body: (RTMPStand) async throws -> Void) async throws {
         try await withLoops { group in
-            let stand = try await Stand(group, maximumViewers: maximumViewers)
+            let stand = try await RTMPStand(group, maximumViewers: maximumViewers)
             do {
                 try await body(stand)
             } catch {
@@ -88,7 +23,7 @@ struct RTMPAudienceTests {
 
     @Test("A player gets the present group of pictures at once and then everything, byte for byte")
     func plays() async throws {
-        try await withStand { (stand: Stand) async throws -> Void in
+        try await withStand { (stand: RTMPStand) async throws -> Void in
             let feed = stand.feeds.open("r")
             let opening = [Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.picture(40)]
             for packet in opening { feed.receive(packet) }
@@ -109,7 +44,7 @@ struct RTMPAudienceTests {
 
     @Test("A room that is not there is refused by name, and nobody is counted")
     func unknownRoom() async throws {
-        try await withStand { (stand: Stand) async throws -> Void in
+        try await withStand { (stand: RTMPStand) async throws -> Void in
             let player = stand.play("nowhere")
             #expect(try await eventually(within: .seconds(3)) { !player.end.isEmpty })
             #expect(player.end.first?.contains("StreamNotFound") == true)
@@ -120,7 +55,7 @@ struct RTMPAudienceTests {
 
     @Test("A session id of ours is resumed, any other is replaced by a fresh one, a monitor has none")
     func sessions() async throws {
-        try await withStand { (stand: Stand) async throws -> Void in
+        try await withStand { (stand: RTMPStand) async throws -> Void in
             stand.feeds.open("r").receive(Packets.key(0))
             for (name, story) in [("r?sid=r-42", ["opened r-42"]), ("r?sid=forged", ["opened r-42", "opened r-1"])] {
                 let player = stand.play(name)
@@ -136,7 +71,7 @@ struct RTMPAudienceTests {
 
     @Test("A gateway that is full says so, and counts nobody")
     func full() async throws {
-        try await withStand(maximumViewers: 1) { (stand: Stand) async throws -> Void in
+        try await withStand(maximumViewers: 1) { (stand: RTMPStand) async throws -> Void in
             stand.feeds.open("r").receive(Packets.key(0))
             let first = stand.play("r")
             #expect(try await eventually(within: .seconds(3)) { first.got.count == 1 })
@@ -147,9 +82,32 @@ struct RTMPAudienceTests {
         }
     }
 
+    @Test("While memory is short new players are told so and counted; those who watch go on, and later others come in")
+    func held() async throws {
+        try await withStand { (stand: RTMPStand) async throws -> Void in
+            let feed = stand.feeds.open("r")
+            feed.receive(Packets.key(0))
+            let early = stand.play("r")
+            #expect(try await eventually(within: .seconds(3)) { early.got.count == 1 })
+            stand.feeds.holdAdmission(true)
+            let refused = stand.play("r")
+            #expect(try await eventually(within: .seconds(3)) { !refused.end.isEmpty })
+            #expect(refused.end.first?.contains("NetStream.Play.Failed") == true)
+            #expect(refused.got.isEmpty)
+            feed.receive(Packets.picture(40))
+            #expect(try await eventually(within: .seconds(3)) { early.got.count == 2 })
+            #expect(stand.feeds.load.refused == [.rtmp: 1, .flv: 0, .hls: 0])
+            #expect(stand.feeds.load.isHeld)
+            stand.feeds.holdAdmission(false)
+            let late = stand.play("r")
+            #expect(try await eventually(within: .seconds(3)) { late.got.count == 2 })
+            #expect(stand.audience.story == ["opened r-1", "opened r-2"])
+        }
+    }
+
     @Test("When the room ends every player is told and closed, once")
     func roomEnds() async throws {
-        try await withStand { (stand: Stand) async throws -> Void in
+        try await withStand { (stand: RTMPStand) async throws -> Void in
             stand.feeds.open("r").receive(Packets.key(0))
             let players = (0..<4).map { _ in stand.play("r") }
             #expect(try await eventually(within: .seconds(3)) { players.allSatisfy { $0.got.count == 1 } })

@@ -14,6 +14,8 @@ final class RecordingOutput: ViewerOutput, ViewerWriter {
     /// Where it lets itself be passed by.
     var straightSocket: CInt?
     var watcher: (any MediaWriterWatching)?
+    /// What it holds back because its player takes nothing; nil while the player takes everything at once.
+    private(set) var held: Int?
     /// Called in the middle of each flush, as a socket that fails does.
     var onFlush: (() -> Void)?
 
@@ -22,8 +24,20 @@ final class RecordingOutput: ViewerOutput, ViewerWriter {
     func send(contentsOf buffers: [ByteBuffer]) {
         self.buffers += buffers
         flushes += 1
+        if held != nil { held? += buffers.reduce(0) { $0 + $1.readableBytes } }
         onFlush?()
     }
+
+    var waitingBytes: Int { held ?? 0 }
+
+    /// The player takes nothing from now on.
+    func hold() { held = 0 }
+
+    /// The player takes some of what was held back.
+    func take(_ bytes: Int) { held = held.map { max($0 - bytes, 0) } }
+
+    /// The player takes all of it, and everything at once from now on.
+    func release() { held = nil }
 
     func gather(_ isGathering: Bool) { buffersBeforeGathering = isGathering ? buffers.count : nil }
 

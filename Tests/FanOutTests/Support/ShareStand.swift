@@ -2,16 +2,27 @@
 import Media
 import NIOCore
 import Stage
+import Synchronization
 
 /// One loop's share of a feed on a clock that is moved by hand.
 final class ShareStand {
     let counters = FeedCounters()
     let share: FeedShare
     let audience = RecordingAudience()
+    let budget: AudienceBudget
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    init(_ configuration: FanOutConfiguration = FanOutConfiguration()) {
-        share = FeedShare(configuration: configuration, tick: configuration.tick, counters: counters)
+    /// - Parameter budget: What the share has in common with others; nil for one of its own.
+    init(_ configuration: FanOutConfiguration = FanOutConfiguration(), budget: AudienceBudget? = nil) {
+        self.budget = budget ?? AudienceBudget(configuration)
+        self.budget.feeds.add(1, ordering: .relaxed)
+        share = FeedShare(
+            configuration: configuration,
+            tick: configuration.tick,
+            counters: counters,
+            budget: self.budget,
+            copies: ViewerWire.allCases.count
+        )
     }
 
     func wait(_ seconds: Double) { now = now.advanced(seconds: seconds) }

@@ -1,0 +1,64 @@
+import FanOut
+import Stage
+import Viewership
+
+extension GatewayMetrics {
+    /// What all viewers together take of the machine, and whom there was no room for.
+    var audienceLoad: [MetricFamily] {
+        let load = feeds.load
+        func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
+            MetricFamily(name: name, kind: .gauge, help: help, samples: [.init(labels: [], value: value)])
+        }
+        return [
+            gauge("footlight_fanout_viewers", "RTMP and HTTP-FLV viewers let in now.", Double(load.viewers)),
+            gauge(
+                "footlight_fanout_viewers_limit",
+                "Most of them that are let in.",
+                Double(feeds.configuration.maximumViewers)
+            ),
+            gauge(
+                "footlight_fanout_total_cached_bytes",
+                "Bytes of groups of pictures kept for joiners, of all feeds.",
+                Double(load.cachedBytes)
+            ),
+            gauge(
+                "footlight_fanout_total_cached_limit_bytes",
+                "Bytes beyond which the longest groups are not kept.",
+                Double(feeds.configuration.cacheLimit)
+            ),
+            gauge(
+                "footlight_fanout_total_queued_bytes",
+                "Bytes that wait for viewers who do not take them, of all feeds.",
+                Double(load.queuedBytes)
+            ),
+            gauge(
+                "footlight_fanout_total_queued_limit_bytes",
+                "Bytes beyond which slow viewers are skipped at once and closed early.",
+                Double(feeds.configuration.queueLimit.total)
+            ),
+            gauge("footlight_memory_short", "1 while new viewers are refused for want of memory.", load.isHeld ? 1 : 0),
+            MetricFamily(
+                name: "footlight_memory_used_ratio",
+                kind: .gauge,
+                help: "The part of the machine's memory in use; new viewers are refused from 0.8 on.",
+                samples: MemoryWatch.usedPart().map { [.init(labels: [], value: $0)] } ?? []
+            ),
+            MetricFamily(
+                name: "footlight_fanout_refused_total",
+                kind: .counter,
+                help: "Viewers sent away for want of room.",
+                samples: load.refused.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                    .init(labels: [.init(name: "protocol", value: $0.key.rawValue)], value: Double($0.value))
+                }
+            ),
+            MetricFamily(
+                name: "footlight_hls_stored_bytes",
+                kind: .gauge,
+                help: "Bytes of segments and parts kept in memory, renditions included.",
+                samples: hls.storedBytes.sorted { $0.room < $1.room }.map {
+                    .init(labels: [.init(name: "room", value: $0.room)], value: Double($0.bytes))
+                }
+            ),
+        ]
+    }
+}

@@ -1,0 +1,76 @@
+@testable import FanOut
+import Media
+import NIOCore
+import NIOPosix
+import RTMP
+import Synchronization
+
+/// Feeds behind a real RTMP port.
+struct RTMPStand {
+    let feeds: FeedDirectory
+    let audience = RecordingAudience()
+    let server: RTMPServer
+    let group: MultiThreadedEventLoopGroup
+
+    init(
+        _ group: MultiThreadedEventLoopGroup,
+        maximumViewers: Int = 100,
+        configuration: FanOutConfiguration? = nil,
+        highWaterMark: Int = 1 << 20
+    ) async throws {
+        self.group = group
+        feeds = FeedDirectory(
+            group: group,
+            configuration: configuration ?? FanOutConfiguration(tick: .zero, maximumViewers: maximumViewers)
+        )
+        server = try await RTMPServer.start(
+            host: "127.0.0.1",
+            port: 0,
+            group: group,
+            delegate: Door(audience: RTMPAudience(feeds: feeds, audience: audience)),
+            writeBufferHighWaterMark: highWaterMark
+        )
+    }
+
+    func play(_ name: String, on group: MultiThreadedEventLoopGroup? = nil) -> RTMPStandPlayer {
+        RTMPStandPlayer("rtmp://127.0.0.1:\(server.port)/live/\(name)", group: group ?? self.group)
+    }
+}
+
+/// Lets players into the feeds; those of `monitor` without being counted.
+private struct Door: RTMPServerDelegate {
+    let audience: RTMPAudience
+
+    func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
+        connection.eventLoop.makeSucceededFuture(.refuse(.publishDenied("players only")))
+    }
+
+    func play(_ request: PlayRequest, on connection: RTMPConnection) -> EventLoopFuture<PlayVerdict> {
+        let isMonitor = request.query["monitor"] != nil
+        return connection.eventLoop.makeSucceededFuture(
+            isMonitor ? audience.attend(request.name) : audience.watch(request, on: connection)
+        )
+    }
+}
+
+/// One player and what it got.
+final class RTMPStandPlayer: Sendable {
+    private let packets = Mutex<[MediaPacket]>([])
+    private let ends = Mutex<[String]>([])
+    private let player: Mutex<RTMPPlayer?> = Mutex(nil)
+
+    init(_ url: String, group: any EventLoopGroup) {
+        let made = RTMPPlayer(
+            url: url,
+            group: group,
+            onPacket: { packet, _ in self.packets.withLock { $0.append(packet) } },
+            onEnd: { reason in self.ends.withLock { $0.append(reason) } }
+        )
+        player.withLock { $0 = made }
+        made.start()
+    }
+
+    var got: [MediaPacket] { packets.withLock { $0 } }
+    var end: [String] { ends.withLock { $0 } }
+    func stop() { player.withLock { $0.take() }?.stop() }
+}
