@@ -12,6 +12,7 @@ struct FootlightBench: AsyncParsableCommand {
         subcommands: [
             MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self,
             RoomsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, SoakCommand.self,
+            StormCommand.self,
         ]
     )
 }

@@ -41,13 +41,15 @@ struct Clip {
         )
     }
 
-    /// What an audience is sent in the fan-out's measurements: 640x360, 30 pictures a second, 500 kb/s in all.
-    static func program(hasSound: Bool, seconds: Int) async throws -> Clip {
-        let video = hasSound ? 440 : 500
+    /// What an audience is sent in the fan-out's measurements, 30 pictures a second.
+    ///
+    /// - Parameter kilobits: A second, sound included; from 1,500 on the picture is 1280x720 instead of 640x360.
+    static func program(hasSound: Bool, seconds: Int, kilobits: Int = 500) async throws -> Clip {
+        let video = hasSound ? kilobits - 60 : kilobits
         return try await make(
-            hasSound ? "program-av" : "program-v",
+            "program-\(hasSound ? "av" : "v")-\(kilobits)",
             seconds: seconds,
-            picture: "testsrc2=size=640x360:rate=30",
+            picture: "testsrc2=size=\(kilobits < 1500 ? "640x360" : "1280x720"):rate=30",
             filter: "noise=alls=8:allf=t,format=yuv420p",
             tone: hasSound ? 440 : nil,
             video: fastVideo + constantRate(video),

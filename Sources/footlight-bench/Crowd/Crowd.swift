@@ -1,4 +1,3 @@
-import FootlightTesting
 import Foundation
 import Glibc
 import Media
@@ -29,18 +28,19 @@ final class Crowd: Sendable {
     /// - Throws: `ToolFailure` when one cannot connect, or the server does not shake hands.
     init(of size: Int, watching server: MediaServer) throws {
         self.size = size
-        let dialogue = PlayDialogue(port: server.port, application: server.application, stream: server.stream)
+        let dialogue = server.dialogue
         var sockets: [Int32] = []
         do {
             while sockets.count < size {
                 let first = sockets.count
                 for _ in 0..<min(Self.batch, size - first) {
-                    sockets.append(try Self.connect(port: server.port))
+                    sockets.append(try ViewerSocket.connect(port: server.viewerPort))
                 }
-                for socket in sockets[first...] { try Self.send(dialogue.hello, on: socket) }
+                for socket in sockets[first...] { try ViewerSocket.send(dialogue.hello, on: socket) }
+                guard !dialogue.request.isEmpty else { continue }
                 for socket in sockets[first...] {
-                    try Self.receive(PlayDialogue.answerLength, from: socket)
-                    try Self.send(dialogue.request, on: socket)
+                    try ViewerSocket.skip(dialogue.answerLength, from: socket)
+                    try ViewerSocket.send(dialogue.request, on: socket)
                 }
             }
         } catch {
@@ -90,43 +90,5 @@ final class Crowd: Sendable {
             next = next.advanced(milliseconds: Self.sweep)
             sleepUntil(next)
         }
-    }
-
-    private static func connect(port: Int) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw failure("no socket for a viewer") }
-        var deadline = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &deadline, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
-            close(descriptor)
-            throw failure("a viewer cannot connect")
-        }
-        return descriptor
-    }
-
-    private static func send(_ bytes: [UInt8], on socket: Int32) throws {
-        let sent = bytes.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        guard sent == bytes.count else { throw failure("a viewer cannot ask") }
-    }
-
-    private static func receive(_ length: Int, from socket: Int32) throws {
-        var bytes = [UInt8](repeating: 0, count: length)
-        let received = bytes.withUnsafeMutableBytes {
-            recv(socket, $0.baseAddress, $0.count, Int32(MSG_WAITALL))
-        }
-        guard received == length else { throw failure("the server does not shake hands") }
-    }
-
-    private static func failure(_ what: String) -> ToolFailure {
-        ToolFailure(what, log: String(cString: strerror(errno)))
     }
 }

@@ -1,23 +1,18 @@
 import Media
 import NIOPosix
-import RTMP
 import Synchronization
 
 /// One prompt viewer in the crowd, who notes how long each picture was under way.
 final class DelayProbe: Sendable {
     private let delays = Mutex(Samples())
-    private let player = Mutex<RTMPPlayer?>(nil)
+    private let player = Mutex<(any StreamPlayer)?>(nil)
 
     init(_ server: MediaServer, of stream: PublishedStream, group: MultiThreadedEventLoopGroup) {
-        let player = RTMPPlayer(
-            url: server.url,
-            group: group,
-            onPacket: { [self] packet, arrival in
-                guard let delay = stream.delay(of: packet, arrival: arrival) else { return }
-                delays.withLock { $0.add(delay) }
-            },
-            onEnd: { _ in }
-        )
+        let player = server.player(group: group) { [self] packet, arrival in
+            guard let delay = stream.delay(of: packet, arrival: arrival) else { return }
+            delays.withLock { $0.add(delay) }
+        } onEnd: {
+        }
         self.player.withLock { $0 = player }
         player.start()
     }

@@ -1,19 +1,24 @@
 import ArgumentParser
 import Egress
 import FootlightTesting
-import Glibc
 
 struct FanOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",
-        abstract: "Cost, memory and first picture of RTMP viewers, beside nginx-rtmp in the same run."
+        abstract: "Cost, memory and first picture of RTMP, HTTP-FLV and HLS viewers, beside nginx in the same run."
     )
 
     @Option(help: "Sizes of the crowd, parted by commas.")
     var viewers = "500,2000"
 
-    @Option(help: "The gateway's ticks in milliseconds, parted by commas.")
-    var tick = "33,100"
+    @Option(help: "How they watch: rtmp, flv, hls, parted by commas.")
+    var protocols = "rtmp,flv"
+
+    @Option(help: "Kilobits a second of the stream, parted by commas.")
+    var rates = "500"
+
+    @Option(help: "The gateway's ticks in milliseconds, parted by commas; of meaning to RTMP and HTTP-FLV.")
+    var tick = "66,100"
 
     @Option(help: "Event loops of the gateway; nginx has one worker.")
     var threads = 1
@@ -27,7 +32,7 @@ struct FanOutCommand: AsyncParsableCommand {
     @Option(help: "How often the servers alternate.")
     var rounds = 1
 
-    @Flag(help: "The stream has sound as well, at the same 500 kb/s.")
+    @Flag(help: "The stream has sound as well, at the same rate.")
     var sound = false
 
     @Option(help: "The footlight program; the one beside this program when left out.")
@@ -35,10 +40,36 @@ struct FanOutCommand: AsyncParsableCommand {
 
     func run() async throws {
         EgressLibraries.initialise()
-        raiseDescriptorLimit()
-        let clip = try await Clip.program(hasSound: sound, seconds: 10)
-        let ticks = try numbers(tick)
-        print("500 kb/s, 30 pictures a second\(sound ? " with sound" : ""), gateway on \(threads) event loop(s)\n")
+        DescriptorLimit.raise()
+        let names = protocols.split(separator: ",").map(String.init)
+        guard Set(names).isSubset(of: ["rtmp", "flv", "hls"]), !names.isEmpty else {
+            throw ValidationError("\(protocols) are not rtmp, flv or hls")
+        }
+        let playbacks = names.compactMap { MediaServer.Playback(rawValue: $0) }
+        for rate in try numbers(rates) {
+            let clip = try await Clip.program(hasSound: sound, seconds: 10, kilobits: rate)
+            print("\n\(rate) kb/s, 30 pictures a second\(sound ? " with sound" : ""), ", terminator: "")
+            print("gateway on \(threads) event loop(s)\n")
+            if !playbacks.isEmpty { try await measureStreams(playbacks, clip) }
+            guard names.contains("hls") else { continue }
+            // Parts end with a picture, by which their age is told.
+            let silent = try await Clip.program(hasSound: false, seconds: 10, kilobits: rate)
+            try await HLSComparison(
+                clip: silent,
+                sizes: try numbers(viewers),
+                threads: threads,
+                seconds: seconds,
+                joins: joins,
+                rounds: rounds,
+                binary: binary
+            ).run()
+        }
+    }
+
+    private func measureStreams(_ playbacks: [MediaServer.Playback], _ clip: Clip) async throws {
+        let variants = playbacks.flatMap { playback in
+            ((try? numbers(tick)) ?? []).map { (playback: playback, tick: $0) }
+        }
         var table = Table(
             "server",
             "viewers",
@@ -56,17 +87,19 @@ struct FanOutCommand: AsyncParsableCommand {
         for size in try numbers(viewers) {
             let run = FanOutRun(clip: clip, viewers: size, seconds: seconds, joins: joins)
             var nginx: [FanOutFigures] = []
-            var ours = ticks.map { _ in [FanOutFigures]() }
+            var ours = variants.map { _ in [FanOutFigures]() }
             for _ in 0..<rounds {
                 nginx.append(try await run.measure(try await .nginx()))
-                for (index, tick) in ticks.enumerated() {
-                    let server = try await MediaServer.gateway(tick: tick, threads: threads, binary: binary)
+                for (index, variant) in variants.enumerated() {
+                    var server = try await MediaServer.gateway(tick: variant.tick, threads: threads, binary: binary)
+                    server.playback = variant.playback
                     ours[index].append(try await run.measure(server))
                 }
             }
             table.add(row("nginx-rtmp", size, nginx, nginx))
-            for (index, tick) in ticks.enumerated() {
-                table.add(row("Footlight, \(tick) ms tick", size, ours[index], nginx))
+            for (index, variant) in variants.enumerated() {
+                let name = "Footlight \(variant.playback.rawValue), \(variant.tick) ms tick"
+                table.add(row(name, size, ours[index], nginx))
             }
         }
         table.printOut()
@@ -93,13 +126,5 @@ struct FanOutCommand: AsyncParsableCommand {
             throw ValidationError("\(list) is no list of numbers")
         }
         return numbers
-    }
-
-    /// A crowd needs a descriptor a viewer, here and in the servers, which inherit the limit.
-    private func raiseDescriptorLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

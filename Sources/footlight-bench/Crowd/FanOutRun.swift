@@ -1,5 +1,4 @@
 import FootlightTesting
-import Foundation
 import Media
 import NIOCore
 import NIOPosix
@@ -34,9 +33,9 @@ struct FanOutRun {
         var figures = FanOutFigures()
         // One whole group of pictures, so that caches are full before memory is read.
         try await Task.sleep(for: .seconds(1))
-        let quiet = try Reading(server)
+        let quiet = try ServerReading(server.name, pid: server.pid)
         try await Task.sleep(for: .seconds(2))
-        let before = try Reading(server)
+        let before = try ServerReading(server.name, pid: server.pid)
         figures.idle = before.milliseconds(since: quiet)
 
         let crowd = try Crowd(of: viewers, watching: server)
@@ -44,10 +43,10 @@ struct FanOutRun {
         let probe = DelayProbe(server, of: stream, group: group)
         try await Task.sleep(for: .seconds(2))
         probe.reset()
-        let first = try Reading(server)
+        let first = try ServerReading(server.name, pid: server.pid)
         let start = crowd.received
         try await Task.sleep(for: .seconds(seconds))
-        let last = try Reading(server)
+        let last = try ServerReading(server.name, pid: server.pid)
         let end = crowd.received
         figures.delay = probe.stop()
         guard end.closed == 0 else { throw ToolFailure("\(server.name) sent \(end.closed) viewers away") }
@@ -64,41 +63,6 @@ struct FanOutRun {
     private var bytesPerSecond: Double {
         get throws {
             Double(try clip.packets.reduce(0) { $0 + $1.body.readableBytes }) / Double(clip.seconds)
-        }
-    }
-
-    /// A server's account at one moment.
-    private struct Reading {
-        let moment: MonotonicTime
-        let used: Double
-        let kernel: Double
-        let bytes: Int
-
-        init(_ server: MediaServer) throws {
-            guard let used = RunningProcess.processorSeconds(of: server.pid),
-                let bytes = RunningProcess.residentBytes(of: server.pid)
-            else { throw ToolFailure("\(server.name) is gone") }
-            moment = .now()
-            self.used = used
-            kernel = RunningProcess.all().filter(Self.isNetworkThread).reduce(0) {
-                $0 + (RunningProcess.processorSeconds(of: $1) ?? 0)
-            }
-            self.bytes = bytes
-        }
-
-        /// Processor milliseconds per second.
-        func milliseconds(since earlier: Reading) -> Double {
-            (used - earlier.used) * 1000 / moment.seconds(since: earlier.moment)
-        }
-
-        /// The same of the kernel's threads.
-        func kernelMilliseconds(since earlier: Reading) -> Double {
-            (kernel - earlier.kernel) * 1000 / moment.seconds(since: earlier.moment)
-        }
-
-        private static func isNetworkThread(_ pid: Int32) -> Bool {
-            let name = FileManager.default.contents(atPath: "/proc/\(pid)/comm") ?? Data()
-            return name.starts(with: Data("ksoftirqd/".utf8))
         }
     }
 }

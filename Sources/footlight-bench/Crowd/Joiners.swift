@@ -1,7 +1,6 @@
 import FootlightTesting
 import Media
 import NIOPosix
-import RTMP
 import Synchronization
 
 /// Viewers that come one after the other and leave with their first key picture.
@@ -30,16 +29,13 @@ final class Joiners: Sendable {
         // The player lives until it has ended: whoever plays is held by its connection.
         let slot = PlayerSlot()
         let start = MonotonicTime.now()
-        let player = RTMPPlayer(
-            url: server.url,
-            group: group,
-            onPacket: { [self] packet, arrival in
-                guard packet.isKeyPicture, let player = slot.take() else { return }
-                waits.withLock { $0.add(arrival.seconds(since: start) * 1000) }
-                player.stop()
-            },
-            onEnd: { _ in _ = slot.take() }
-        )
+        let player = server.player(group: group) { [self] packet, arrival in
+            guard packet.isKeyPicture, let player = slot.take() else { return }
+            waits.withLock { $0.add(arrival.seconds(since: start) * 1000) }
+            player.stop()
+        } onEnd: {
+            _ = slot.take()
+        }
         slot.put(player)
         player.start()
     }
@@ -47,13 +43,13 @@ final class Joiners: Sendable {
 
 /// Holds one player until somebody takes it.
 private final class PlayerSlot: Sendable {
-    private let player = Mutex<RTMPPlayer?>(nil)
+    private let player = Mutex<(any StreamPlayer)?>(nil)
 
-    func put(_ player: RTMPPlayer) {
+    func put(_ player: any StreamPlayer) {
         self.player.withLock { $0 = player }
     }
 
-    func take() -> RTMPPlayer? {
+    func take() -> (any StreamPlayer)? {
         player.withLock { player in
             defer { player = nil }
             return player

@@ -1,13 +1,25 @@
 import Egress
 import FootlightTesting
+import Media
+import NIOPosix
+import RTMP
 
 /// A server that one stream is published to and many viewers play it from.
 struct MediaServer {
     static let room = "bench"
 
+    /// How a crowd watches it.
+    enum Playback: String, CaseIterable {
+        case rtmp
+        case flv
+    }
+
     let name: String
     let pid: Int32
     let port: Int
+    /// Where it serves by HTTP; nil when it does not.
+    var httpPort: Int?
+    var playback = Playback.rtmp
     let application = "live"
     let stream = MediaServer.room
     /// Where the stream is published.
@@ -15,8 +27,31 @@ struct MediaServer {
     /// Ends the server.
     let end: () -> Void
 
-    /// Where the stream is played.
-    var url: String { "rtmp://127.0.0.1:\(port)/\(application)/\(stream)" }
+    /// The port at which its viewers come.
+    var viewerPort: Int { playback == .rtmp ? port : httpPort ?? port }
+
+    /// What they say there.
+    var dialogue: Dialogue {
+        switch playback {
+        case .rtmp: .rtmp(port: port, application: application, stream: stream)
+        case .flv: .flv(port: viewerPort, stream: stream)
+        }
+    }
+
+    /// A player that hands out what comes and when; the one of the form in which the crowd watches.
+    func player(
+        group: MultiThreadedEventLoopGroup,
+        onPacket: @escaping @Sendable (MediaPacket, MonotonicTime) -> Void,
+        onEnd: @escaping @Sendable () -> Void
+    ) -> any StreamPlayer {
+        switch playback {
+        case .rtmp:
+            let url = "rtmp://127.0.0.1:\(port)/\(application)/\(stream)"
+            return RTMPPlayer(url: url, group: group, onPacket: onPacket, onEnd: { _ in onEnd() })
+        case .flv:
+            return FLVPlayer(port: viewerPort, dialogue: dialogue, group: group, onPacket: onPacket, onEnd: onEnd)
+        }
+    }
 
     /// nginx with its RTMP module, one process, no recording.
     static func nginx() async throws -> MediaServer {
@@ -31,6 +66,14 @@ struct MediaServer {
         )
     }
 
+    private init(name: String, pid: Int32, port: Int, target: PushAddress, end: @escaping () -> Void) {
+        self.name = name
+        self.pid = pid
+        self.port = port
+        self.target = target
+        self.end = end
+    }
+
     /// The gateway with a room that nobody is in; the stream is published as its program, as a mixer would.
     ///
     /// - Parameters:
@@ -38,19 +81,29 @@ struct MediaServer {
     ///   - threads: Event loops.
     ///   - binary: The footlight program; the one beside this program when nil.
     static func gateway(tick: Int, threads: Int, binary: String?) async throws -> MediaServer {
-        let environment = [
-            "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)", "FOOTLIGHT_LOG_LEVEL": "error",
-        ]
-        let gateway = try await GatewayProcess(environment: environment, binary: binary)
+        let gateway = try await GatewayProcess(
+            environment: ["FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)"].merging(quiet) { $1 },
+            binary: binary
+        )
+        return try await MediaServer(gateway, name: "Footlight, \(tick) ms")
+    }
+
+    /// What a gateway is told that is to be measured.
+    static let quiet = ["FOOTLIGHT_LOG_LEVEL": "error"]
+
+    /// Makes a room in a gateway that nobody is in.
+    init(_ gateway: GatewayProcess, name: String) async throws {
+        let room = Self.room
         try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(room)]), "the room")
         let token = try MixerToken.mint(dataFolder: gateway.dataFolder, room: room, epoch: 1)
-        let port = gateway.endpoints.rtmpPort
-        return MediaServer(
-            name: "Footlight, \(tick) ms",
-            pid: gateway.endpoints.pid,
-            port: port,
-            target: try PushAddress(url: "rtmp://127.0.0.1:\(port)/live", streamKey: "\(room)?token=\(token)&epoch=1"),
-            end: { gateway.end() }
+        self.name = name
+        pid = gateway.endpoints.pid
+        port = gateway.endpoints.rtmpPort
+        httpPort = gateway.endpoints.httpPort
+        target = try PushAddress(
+            url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live",
+            streamKey: "\(room)?token=\(token)&epoch=1"
         )
+        end = { gateway.end() }
     }
 }

@@ -13,14 +13,23 @@ final class PublishedStream: Sendable {
 
     private final class Sent: Sendable {
         private let moments = Mutex<[ByteBuffer: MonotonicTime]>([:])
+        private let byEnd = Mutex<[[UInt8]: MonotonicTime]>([:])
 
         func note(_ packet: MediaPacket) {
             guard case .picture = packet.content else { return }
             let now = MonotonicTime.now()
             moments.withLock { $0[packet.body] = now }
+            byEnd.withLock { $0[Array(packet.body.readableBytesView.suffix(Self.endLength))] = now }
         }
 
         func moment(of body: ByteBuffer) -> MonotonicTime? { moments.withLock { $0[body] } }
+
+        func moment(ofPictureAtEndOf bytes: [UInt8]) -> MonotonicTime? {
+            byEnd.withLock { $0[Array(bytes.suffix(Self.endLength))] }
+        }
+
+        /// Bytes at a picture's end by which pictures of a clip are told apart.
+        private static let endLength = 48
     }
 
     /// Publishes `clip`, round and round; returns when the server has taken it.
@@ -51,6 +60,11 @@ final class PublishedStream: Sendable {
     func delay(of packet: MediaPacket, arrival: MonotonicTime) -> Double? {
         guard case .picture = packet.content else { return nil }
         return sent.moment(of: packet.body).map { arrival.seconds(since: $0) * 1000 }
+    }
+
+    /// The same of the picture that a part of HLS ends with; nil where it ends with sound.
+    func delay(ofLastPictureIn part: [UInt8], arrival: MonotonicTime) -> Double? {
+        sent.moment(ofPictureAtEndOf: part).map { arrival.seconds(since: $0) * 1000 }
     }
 
     /// Ends the stream; called once.
