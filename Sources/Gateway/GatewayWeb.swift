@@ -9,12 +9,14 @@ import RoomStore
 import ServiceLifecycle
 import Stage
 import Viewership
+import Webhooks
 
 /// The gateway's two HTTP servers: the public one (media ahead, API behind) and the admin one on loopback.
 struct GatewayWeb: Sendable {
     private let pipeline: Pipeline
     private let configuration: GatewayConfiguration
-    private let routes: ControlRoutes
+    /// The API behind both.
+    let routes: ControlRoutes
 
     /// Most of a request's header, in bytes; tokens are the longest thing in it.
     private static let headerLimit = 16 * 1024
@@ -26,6 +28,7 @@ struct GatewayWeb: Sendable {
 
     init(
         pipeline: Pipeline,
+        webhooks: WebhookDispatcher? = nil,
         ports: ListeningPorts,
         health: Health,
         configuration: GatewayConfiguration,
@@ -42,6 +45,7 @@ struct GatewayWeb: Sendable {
             livestreams: pipeline.livestreams,
             supervisor: pipeline.mixers,
             recordings: pipeline.recordings,
+            webhooks: webhooks,
             hls: pipeline.hls
         )
         let keeper = pipeline.keeper
@@ -56,6 +60,7 @@ struct GatewayWeb: Sendable {
             viewership: pipeline.viewership,
             history: pipeline.history,
             assets: pipeline.assets,
+            webhooks: webhooks,
             addresses: {
                 let current = ports.current
                 return PlaybackAddresses(

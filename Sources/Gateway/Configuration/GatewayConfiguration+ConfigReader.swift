@@ -41,6 +41,7 @@ extension GatewayConfiguration {
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
         "recordings.reserve", "limits.cpu_ceiling", "viewership.keep_sessions", "viewership.keep_minutes",
         "viewership.beats_port", "viewership.regions",
+        "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
 
     /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
@@ -100,6 +101,11 @@ extension GatewayConfiguration {
         minuteKeepDays = try read.int("viewership.keep_minutes", in: 0...36_500) ?? minuteKeepDays
         regionDatabase = try read.string("viewership.regions")
         beatsPort = try read.int("viewership.beats_port", in: 0...65_535)
+        allowsPrivateWebhooks = try read.bool("webhooks.allow_private")
+        allowsPlainWebhooks = try read.bool("webhooks.allow_http")
+        maximumWebhooks = try read.int("webhooks.maximum", in: 0...1_000) ?? maximumWebhooks
+        webhookQueue = try read.int("webhooks.queue", in: 1...1_000_000) ?? webhookQueue
+        webhookThresholds = try read.ints("webhooks.thresholds", in: 1...1_000_000_000) ?? webhookThresholds
         retiredKeys = try read.string("auth.retired_keys")
         allowedOrigins = try read.strings("cors.origins") ?? allowedOrigins
         for origin in allowedOrigins where !Self.isOrigin(origin) {

@@ -63,6 +63,20 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Unset means that nobody does.
     public var beatsPort: Int?
+    /// `webhooks.allow_private`: whether webhooks may be posted to private and loopback addresses, on any port.
+    ///
+    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
+    public var allowsPrivateWebhooks: Bool?
+    /// `webhooks.allow_http`: whether webhooks may be posted without TLS.
+    ///
+    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
+    public var allowsPlainWebhooks: Bool?
+    /// `webhooks.maximum`: most webhooks there may be.
+    public var maximumWebhooks = 20
+    /// `webhooks.queue`: most messages that wait for one webhook; beyond them the oldest are dropped and counted.
+    public var webhookQueue = 10_000
+    /// `webhooks.thresholds`: numbers of viewers of which webhooks are told when a broadcast reaches them.
+    public var webhookThresholds = [10, 100, 1_000, 10_000]
     /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.
     ///
     /// Unset means `retired-keys` in the data folder.
@@ -88,7 +102,13 @@ public struct GatewayConfiguration: Sendable, Equatable {
     }
 
     /// Whether outputs may go to private addresses, the default resolved.
-    public var resolvedAllowsPrivateOutputs: Bool {
-        allowsPrivateOutputs ?? (host == "localhost" || host == "::1" || host.hasPrefix("127."))
-    }
+    public var resolvedAllowsPrivateOutputs: Bool { allowsPrivateOutputs ?? isOnLoopback }
+
+    /// Whether webhooks may go to private addresses, the default resolved.
+    public var resolvedAllowsPrivateWebhooks: Bool { allowsPrivateWebhooks ?? isOnLoopback }
+
+    /// Whether webhooks may go without TLS, the default resolved.
+    public var resolvedAllowsPlainWebhooks: Bool { allowsPlainWebhooks ?? isOnLoopback }
+
+    private var isOnLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }

@@ -56,6 +56,26 @@ struct SettingReader {
         return list?.map { $0.filter { !$0.isWhitespace } }.filter { !$0.isEmpty }
     }
 
+    /// Whole numbers from a list, or from one text with commas between them.
+    func ints(_ key: String, in range: ClosedRange<Int>) throws -> [Int]? {
+        let list = reader.intArray(forKey: configKey(key))
+        guard let list = try list ?? strings(key)?.map({ try number($0, key) }) else { return nil }
+        for number in list where !range.contains(number) {
+            throw ConfigurationError(
+                key: key,
+                problem: "holds \(number); \(range.lowerBound) to \(range.upperBound) is allowed"
+            )
+        }
+        return list
+    }
+
+    private func number(_ text: String, _ key: String) throws -> Int {
+        guard let number = Int(text) else {
+            throw ConfigurationError(key: key, problem: "holds \"\(text)\"; whole numbers are needed")
+        }
+        return number
+    }
+
     private func refuse(_ text: String?, _ key: String, wanted: String) throws {
         guard let text else { return }
         throw ConfigurationError(key: key, problem: "is \"\(text)\"; \(wanted) is needed")

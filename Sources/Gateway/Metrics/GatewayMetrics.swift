@@ -5,6 +5,7 @@ import Recording
 import Stage
 import Viewership
 import ViewershipStore
+import Webhooks
 
 /// Gathers what every part has counted, at the moment somebody asks.
 struct GatewayMetrics: Sendable {
@@ -16,6 +17,7 @@ struct GatewayMetrics: Sendable {
     let livestreams: Livestreams
     let supervisor: MixerSupervisor
     let recordings: RecordingControl
+    let webhooks: WebhookDispatcher?
     let hls: HLSDirectory
 
     /// The whole page.
@@ -31,7 +33,7 @@ struct GatewayMetrics: Sendable {
     private var families: [MetricFamily] {
         let mixers = hostTimes + mixerLoads + [mixerRestarts]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + pushes + recordings.figures.families
-        return [build] + viewership.metrics() + history.status.families + media
+        return [build] + viewership.metrics() + history.status.families + media + (webhooks?.status.families ?? [])
     }
 
     private var build: MetricFamily {

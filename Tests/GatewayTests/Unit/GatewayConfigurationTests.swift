@@ -104,7 +104,8 @@ struct GatewayConfigurationTests {
             ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
             ("host", ""), ("rtmps.port", "1936"), ("rooms.maximum", "0"), ("rooms.ad_hoc", "maybe"),
             ("livestreams.maximum", "-1"), ("limits.cpu_ceiling", "101"), ("cors.origins", "app.example"),
-            ("cors.origins", "https://app.example/path"),
+            ("cors.origins", "https://app.example/path"), ("webhooks.allow_http", "perhaps"), ("webhooks.queue", "0"),
+            ("webhooks.thresholds", "10,many"), ("webhooks.thresholds", "0"),
         ]
     )
     func refused(key: String, value: String) async throws {
@@ -141,6 +142,21 @@ struct GatewayConfigurationTests {
             let effective = try await read(file: file)
             #expect(effective.allowedOrigins == ["https://b.example", "https://c.example"])
         }
+    }
+
+    @Test("Webhooks may go where the gateway itself is, unless they are told otherwise", arguments: [true, false])
+    func webhooks(isYAML: Bool) async throws {
+        #expect(GatewayConfiguration().resolvedAllowsPrivateWebhooks)
+        let yaml = "host: 0.0.0.0\nwebhooks:\n  allow_http: true\n  maximum: 3\n  queue: 50\n  thresholds: [5, 50]\n"
+        let json =
+            #"{"host":"0.0.0.0","webhooks":{"allow_http":true,"maximum":3,"queue":50,"thresholds":[5,50]}}"#
+        let file = try isYAML ? folder.write(yaml, to: "hooks.yaml") : folder.write(json, to: "hooks.json")
+        let configuration = try await read(file: file)
+        #expect(!configuration.resolvedAllowsPrivateWebhooks && configuration.resolvedAllowsPlainWebhooks)
+        #expect(configuration.maximumWebhooks == 3 && configuration.webhookQueue == 50)
+        #expect(configuration.webhookThresholds == [5, 50] && configuration.unknownKeys.isEmpty)
+        #expect(configuration.lines.contains("webhooks.thresholds: 5, 50"))
+        #expect(try await read(["webhooks.thresholds": "7, 70"]).webhookThresholds == [7, 70])
     }
 
     @Test("Keys that no setting has are named, and refused by who checks", arguments: [true, false])

@@ -63,7 +63,7 @@ struct DeliveryTests {
                 case 1, 2: .answer(500)
                 case 3: .hang
                 case 4: .closeUnanswered
-                case 5: .answer(503, ["retry-after": "0"])
+                case 5: .answer(503)
                 case 8: .answer(502, body: 100_000)
                 case 9: .answer(200, body: 100_000)
                 default: .answer(200, body: 10)
@@ -153,7 +153,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("No redirect is followed, and a private address is not connected to")
+    @Test("No redirect is followed, Retry-After is read, and a private address is not connected to")
     func redirected() async throws {
         try await Stand.run { (stand) async throws in
             let (receiver, other) = (Receiver(group: stand.group), Receiver(group: stand.group))
@@ -165,6 +165,9 @@ struct DeliveryTests {
             let attempt = try await open.test(endpoint.id, type: "webhook.test", data: Data("{}".utf8))
             #expect(attempt.outcome == DeliveryOutcome(status: 302) && attempt.outcome.kind == .redirect)
             #expect(receiver.letters.count == 1 && other.letters.isEmpty && other.connections == 0)
+            receiver.behave { _ in .answer(429, ["retry-after": "7"]) }
+            let busy = try await open.test(endpoint.id, type: "webhook.test", data: Data("{}".utf8))
+            #expect(busy.outcome == DeliveryOutcome(status: 429, retryAfter: 7))
 
             let path = stand.folder.file("guarded.sqlite")
             let guarded = try stand.dispatcher(stand.configuration { $0.path = path }) { _, _, _ in .forbidden }
@@ -176,7 +179,7 @@ struct DeliveryTests {
             let nowhere = try stand.dispatcher(stand.configuration { $0.path = path }) { _, _, _ in .notFound }
             let outcome = try await nowhere.test(refused.id, type: "webhook.test", data: Data("{}".utf8)).outcome
             #expect(outcome == DeliveryOutcome(.nameNotFound))
-            #expect(receiver.connections == 1)
+            #expect(receiver.connections == 2)
         }
     }
 

@@ -1,0 +1,13 @@
+import Webhooks
+
+extension WebhookConfiguration {
+    /// As the operator has it.
+    init(_ configuration: GatewayConfiguration, path: String) {
+        self.init(
+            path: path,
+            allowsPlainHTTP: configuration.resolvedAllowsPlainWebhooks,
+            maximumEndpoints: configuration.maximumWebhooks,
+            maximumPending: configuration.webhookQueue
+        )
+    }
+}

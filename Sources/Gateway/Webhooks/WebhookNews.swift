@@ -1,0 +1,128 @@
+import ControlAPI
+import Foundation
+import Logging
+import ServiceLifecycle
+import Stage
+import Synchronization
+import Viewership
+import ViewershipStore
+import Webhooks
+
+/// Gives the webhooks what there is to tell: what happens on the stage, and reports of the audience.
+///
+/// It has to be made before hosts and viewers are let in, and after the rooms of an earlier life are back, for those are
+/// no news.
+final class WebhookNews: Service {
+    /// Under this name the outbox keeps up to which end of a broadcast summaries were told.
+    private static let summaryMark = "summaries"
+    /// Seconds between two looks for broadcasts that have ended, when nothing says that one has.
+    private static let lookPause = 30
+    private static let summariesAtOnce = 1000
+
+    private let webhooks: WebhookDispatcher
+    private let routes: ControlRoutes
+    private let viewership: ViewershipLedger
+    private let history: HistoryKeeper
+    /// What broadcasts had reached before us.
+    private let known: ThresholdWatch
+    private let start = Int64(Date().timeIntervalSince1970 * 1000)
+    private let logger: Logger
+    /// Looks for ended broadcasts that are still to be made; the history is written a moment after the end.
+    private let looks = Atomic<Int>(1)
+    private let observation = Mutex<StageObservation?>(nil)
+
+    init(
+        webhooks: WebhookDispatcher,
+        routes: ControlRoutes,
+        stage: RoomDirectory,
+        viewership: ViewershipLedger,
+        history: HistoryKeeper,
+        thresholds: [Int],
+        logger: Logger
+    ) {
+        self.webhooks = webhooks
+        self.routes = routes
+        self.viewership = viewership
+        self.history = history
+        self.logger = logger
+        var known = ThresholdWatch(thresholds)
+        for room in viewership.totals().rooms { _ = known.note(room, isKnown: true) }
+        self.known = known
+        webhooks.whenDisabled { [weak self] endpoint in
+            guard let self else { return }
+            self.webhooks.post(self.routes.disabledEvent(of: endpoint))
+        }
+        let observation = stage.observe { [weak self] event in self?.tell(event) }
+        self.observation.withLock { $0 = observation }
+    }
+
+    private func tell(_ event: StageEvent) {
+        if let news = routes.webhookEvent(of: event) { webhooks.post(news) }
+        switch event.payload {
+        case .roomEnded, .roomUpdated: looks.store(5, ordering: .relaxed)
+        default: break
+        }
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { [self] in
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.webhooks.run() }
+                group.addTask { await self.report() }
+            }
+        }
+        await webhooks.close()
+    }
+
+    /// Once a second: thresholds, at each minute the figures of every room, and summaries of what is over.
+    private func report() async {
+        var watch = known
+        // Where the last life stopped telling; a gateway that has never told anything begins with now.
+        var mark = (try? await webhooks.mark(Self.summaryMark)) ?? start
+        var minute = Int(Date().timeIntervalSince1970) / 60
+        var turns = 0
+        while !Task.isCancelled {
+            // Cancellation ends the sleep and, with it, the loop.
+            try? await Task.sleep(for: .seconds(1))
+            if Task.isCancelled { return }
+            let rooms = viewership.totals().rooms
+            for room in rooms {
+                for threshold in watch.note(room) { webhooks.post(routes.thresholdEvent(threshold, of: room)) }
+            }
+            watch.keep(only: Set(rooms.map(\.room)))
+            let present = Int(Date().timeIntervalSince1970) / 60
+            if present != minute {
+                minute = present
+                for room in rooms { webhooks.post(routes.minuteEvent(of: room)) }
+            }
+            turns += 1
+            let isDue = looks.load(ordering: .relaxed) > 0
+            guard isDue || turns % Self.lookPause == 0 else { continue }
+            if isDue { looks.subtract(1, ordering: .relaxed) }
+            mark = await summarise(after: mark)
+        }
+    }
+
+    /// Tells the summaries of the broadcasts that have ended since.
+    ///
+    /// - Returns: Up to which end all are told.
+    private func summarise(after mark: Int64) async -> Int64 {
+        var mark = mark
+        do {
+            for broadcast in try await history.ended(after: mark, limit: Self.summariesAtOnce) {
+                guard let end = broadcast.ended else { continue }
+                webhooks.post(
+                    try await routes.summaryEvent(
+                        of: broadcast,
+                        in: history,
+                        mark: (name: Self.summaryMark, value: end)
+                    ) { [webhooks] in webhooks.wants($0) }
+                )
+                mark = end
+            }
+        } catch {
+            logger.warning("a broadcast's summary cannot be told yet", metadata: ["reason": "\(error)"])
+        }
+        return mark
+    }
+}

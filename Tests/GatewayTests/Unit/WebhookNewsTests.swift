@@ -1,0 +1,121 @@
+import Assets
+import ControlAPI
+import FootlightTesting
+import Foundation
+import Logging
+import NIOPosix
+import Stage
+import Testing
+import Webhooks
+
+@testable import Gateway
+
+@Suite("What webhooks are told of a show", .timeLimit(.minutes(1)))
+struct WebhookNewsTests {
+    private struct NoMixer: Error {}
+
+    /// A gateway's parts without its listeners, and a webhook at an address that nobody may connect to.
+    private func run(
+        _ folder: TemporaryFolder,
+        _ body: (Pipeline, WebhookDispatcher) async throws -> Void
+    ) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let secrets = try GatewaySecrets(DataDirectory(folder.file("data")))
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let configuration = GatewayConfiguration()
+        let pipeline = Pipeline(
+            configuration: configuration,
+            group: group,
+            secrets: secrets,
+            tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
+            database: folder.file("data/rooms.sqlite"),
+            viewershipDatabase: folder.file("data/viewership.sqlite"),
+            assets: AssetStore(path: folder.file("data/assets")),
+            launchMixer: { _, _, _ in throw NoMixer() },
+            logger: logger
+        )
+        let webhooks = try WebhookDispatcher(
+            WebhookConfiguration(configuration, path: folder.file("data/webhooks.sqlite")),
+            vet: { _, _, _ in .forbidden },
+            group: group,
+            logger: logger
+        )
+        webhooks.load()
+        let web = GatewayWeb(
+            pipeline: pipeline,
+            webhooks: webhooks,
+            ports: ListeningPorts { _ in },
+            health: Health(),
+            configuration: configuration,
+            logger: logger
+        )
+        let news = WebhookNews(
+            webhooks: webhooks,
+            routes: web.routes,
+            stage: pipeline.stage,
+            viewership: pipeline.viewership,
+            history: pipeline.history,
+            thresholds: [1],
+            logger: logger
+        )
+        let running = Task { try await news.run() }
+        let keeping = Task { await pipeline.history.run(pipeline.viewership) }
+        var failure: (any Error)?
+        do { try await body(pipeline, webhooks) } catch { failure = error }
+        running.cancel()
+        keeping.cancel()
+        try await running.value
+        await keeping.value
+        pipeline.livestreams.shutdown()
+        await pipeline.keeper.close(within: 5)
+        await pipeline.history.close()
+        try await group.shutdownGracefully()
+        if let failure { throw failure }
+    }
+
+    @Test(
+        "A room that is made, watched and ended: its events in order, a threshold, and one settled summary; rooms found again are no news"
+    )
+    func show() async throws {
+        let folder = try TemporaryFolder("news")
+        var id = ""
+        try await run(folder) { (pipeline, webhooks) async throws in
+            var draft = WebhookDraft()
+            draft.url = "https://hooks.example/in"
+            id = try await webhooks.create(draft).id
+            _ = try pipeline.stage.create(RoomSettings(name: "show"))
+            _ = try pipeline.stage.create(RoomSettings(name: "goes on"))
+            let ada = try pipeline.stage.join(room: "show", JoinRequest(identity: "ada", mode: .receiveOnly))
+            try pipeline.stage.heartbeat(room: "show", participant: "ada", sessionID: ada.sessionID)
+            #expect(pipeline.viewership.report(room: "show").concurrent == 1)
+            let told = try await eventually(within: .seconds(10)) {
+                try await types(webhooks, id).contains("viewership.threshold")
+            }
+            #expect(told)
+            try pipeline.stage.end(room: "show")
+            let summarised = try await eventually(within: .seconds(15)) {
+                try await types(webhooks, id).contains("broadcast.summary")
+            }
+            #expect(summarised)
+            #expect(await pipeline.keeper.flush(within: 5))
+        }
+        try await run(folder) { (_, webhooks) async throws in
+            let all = try await webhooks.deliveries(of: id, limit: 100).reversed()
+            let show = all.filter { $0.room == "show" }.map(\.type)
+            #expect(show.first == "room.created")
+            let order = [
+                "room.created", "participant.joined", "viewership.threshold", "room.ended", "broadcast.summary",
+            ]
+            #expect(
+                order.compactMap { show.firstIndex(of: $0) } == order.compactMap { show.firstIndex(of: $0) }.sorted()
+            )
+            #expect(order.allSatisfy { type in show.count { $0 == type } == 1 })
+            #expect(all.filter { $0.room == "goes on" }.map(\.type) == ["room.created"])
+        }
+    }
+
+    private func types(_ webhooks: WebhookDispatcher, _ id: String) async throws -> [String] {
+        try await webhooks.deliveries(of: id, limit: 100).map(\.type)
+    }
+}
