@@ -92,10 +92,13 @@ struct StoreDatabaseTests {
         let folder = try TemporaryFolder("store")
         let database = try open(folder, readers: readers)
         let other = try DatabaseQueue(path: folder.file("store.sqlite"))
-        try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        #expect(fault { try database.write { try $0.execute(sql: "INSERT INTO number0 VALUES (1)") } } == "unavailable")
-        try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
-        #expect(fault { try database.write { try $0.execute(sql: "INSERT INTO number0 VALUES (1)") } } == "none")
+        let insertion = "INSERT INTO number0 VALUES (1)"
+        try other.inDatabase { connection in
+            try connection.execute(sql: "BEGIN IMMEDIATE")
+            #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "unavailable")
+            try connection.execute(sql: "ROLLBACK")
+        }
+        #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "none")
         let elsewhere = folder.file("nowhere/store.sqlite")
         let missing = fault {
             _ = try StoreDatabase(
