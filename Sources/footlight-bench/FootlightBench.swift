@@ -11,8 +11,8 @@ struct FootlightBench: AsyncParsableCommand {
             """,
         subcommands: [
             MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self,
-            RoomsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, SoakCommand.self,
-            StormCommand.self,
+            RoomsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, OracleCommand.self, PlayersCommand.self,
+            SoakCommand.self, StormCommand.self,
         ]
     )
 }

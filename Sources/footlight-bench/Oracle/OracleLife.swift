@@ -1,0 +1,33 @@
+import Media
+
+/// What one player really did; times are seconds since the oracle began.
+struct OracleLife: Sendable {
+    enum Kind: Int, Sendable, CaseIterable {
+        case rtmp
+        case flv
+        case hls
+        case llhls
+
+        /// Whether the gateway sees it by its connection, and not by its requests.
+        var isConnection: Bool { self == .rtmp || self == .flv }
+    }
+
+    let kind: Kind
+    /// What its device calls itself, where it does.
+    let device: String?
+    /// When its connections brought the first media, and when they closed; only of players by connection.
+    var spans: [(open: Double, close: Double)] = []
+    /// When playlists were answered; only of players by requests.
+    var answers: [Double] = []
+    /// When it stopped to play; nil while it does.
+    var left: Double?
+    /// Answers other than what it asked for.
+    var refusals = 0
+
+    /// Seconds that it watched.
+    var watched: Double {
+        if kind.isConnection { return spans.reduce(0) { $0 + $1.close - $1.open } }
+        guard let first = answers.first else { return 0 }
+        return (left ?? first) - first
+    }
+}

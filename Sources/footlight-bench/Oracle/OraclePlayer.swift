@@ -1,0 +1,265 @@
+import Foundation
+
+/// One player's place in the crowd: players come to it one after the other, and leave.
+///
+/// Moved by a sweep some forty times a second, on one thread.
+final class OraclePlayer {
+    private enum Phase {
+        /// Nobody, or somebody who is away, until then.
+        case waiting(until: Double)
+        /// Connected and asked; what comes first is still to be read.
+        case opening
+        /// A player by connection: media flows.
+        case flowing
+        /// A player by requests: the next playlist is asked for then.
+        case resting(until: Double)
+        /// An answer to a playlist is under way.
+        case asking
+        case over
+    }
+
+    private let place: OraclePlace
+    private let kind: OracleLife.Kind
+    private var phase: Phase
+    private var socket: OracleSocket?
+    private var unread: [UInt8] = []
+    private var sid: String?
+    private var path = ""
+    private var lastSequence: Int?
+    private var leaveAt = 0.0
+    private var blip: (at: Double, length: Double)?
+    private var nextAcknowledgement = 0.0
+    private var asked = 0.0
+    private var life: OracleLife
+    private(set) var lives: [OracleLife] = []
+
+    init(_ kind: OracleLife.Kind, _ place: OraclePlace) {
+        self.kind = kind
+        self.place = place
+        // Every other place is one device's, whoever plays on it; the rest do not say.
+        let device = kind.isConnection || Bool.random() ? nil : UUID().uuidString.replacing("-", with: "")
+        life = OracleLife(kind: kind, device: device)
+        phase = .waiting(until: .random(in: 0...place.script.ramp))
+    }
+
+    /// Does what is due.
+    func move(_ now: Double, _ buffer: UnsafeMutableRawBufferPointer) {
+        if case .over = phase { return }
+        if isPlaying, now >= min(leaveAt, place.script.end) { return leave(now) }
+        if isPlaying, let blip, now >= blip.at { return goAway(now, for: blip.length) }
+        switch phase {
+        case .over: break
+        case .waiting(let until):
+            guard now >= until else { return }
+            // Whoever would come now could not stay long enough to be counted for sure.
+            if sid == nil, now > place.script.end - OracleScript.shortest { return phase = .over }
+            open(now)
+        case .opening: read(now, buffer, isDropped: false)
+        case .flowing:
+            read(now, buffer, isDropped: true)
+            acknowledge(now)
+        case .resting(let until):
+            if now >= until { ask(now) }
+        case .asking: read(now, buffer, isDropped: false)
+        }
+    }
+
+    /// Somebody is in the place who was let in.
+    private var isPlaying: Bool { sid != nil }
+
+    // MARK: Coming and going
+
+    private func open(_ now: Double) {
+        unread = []
+        guard let made = OracleSocket(port: kind == .rtmp ? place.rtmpPort : place.httpPort) else { return retry(now) }
+        let session = sid.map { "?sid=\($0)" } ?? ""
+        let opening: [UInt8]
+        switch kind {
+        case .rtmp:
+            opening = PlayDialogue(port: place.rtmpPort, application: "live", stream: place.room + session).hello
+        case .flv: opening = request("/live/\(place.room).flv\(session)")
+        case .hls, .llhls: opening = path.isEmpty ? indexRequest : playlistRequest
+        }
+        asked = now
+        guard made.send(opening) else { return retry(now) }
+        socket = consume made
+        phase = kind.isConnection || path.isEmpty ? .opening : .asking
+    }
+
+    private func retry(_ now: Double) {
+        close(now)
+        phase = .waiting(until: now + .random(in: 0.2...0.8))
+    }
+
+    private func close(_ now: Double) {
+        socket = nil
+        unread = []
+        if kind.isConnection, let last = life.spans.indices.last, life.spans[last].close == .infinity {
+            life.spans[last].close = now
+        }
+    }
+
+    private func goAway(_ now: Double, for length: Double) {
+        blip = nil
+        // Not before it is proven, so that it can be known whether it counts.
+        guard isProven(now) else { return }
+        close(now)
+        phase = .waiting(until: now + length)
+    }
+
+    private func leave(_ now: Double) {
+        // After a kill a player may have to be proven anew, and stays for it, unless all is over.
+        guard isProven(now) || now >= place.script.end else {
+            leaveAt = now + 1
+            return
+        }
+        close(now)
+        life.left = now
+        lives.append(life)
+        life = OracleLife(kind: kind, device: life.device)
+        (sid, path, lastSequence, blip) = (nil, "", nil, nil)
+        phase = now < place.script.end ? .waiting(until: now + place.script.pause()) : .over
+    }
+
+    /// Whether the gateway has surely seen enough of it by now, whatever it forgot.
+    private func isProven(_ now: Double) -> Bool {
+        if kind.isConnection {
+            return life.spans.last.map { $0.close == .infinity && now - $0.open > 8 } ?? false
+        }
+        return life.answers.suffix(4).first.map { life.answers.count >= 4 && now - $0 > 5 } ?? false
+    }
+
+    private func letIn(_ sid: String, _ now: Double) {
+        guard self.sid == nil else { return }
+        self.sid = sid
+        leaveAt = now + place.script.stay()
+        blip = place.script.blip().map { (now + $0.after, $0.length) }
+    }
+
+    // MARK: What comes
+
+    private func read(_ now: Double, _ buffer: UnsafeMutableRawBufferPointer, isDropped: Bool) {
+        while true {
+            guard let reading = socket?.read(buffer, isDropped: isDropped) else { return }
+            switch reading {
+            case .nothing:
+                return
+            case .closed:
+                // The gateway is gone, or lets this player go: it comes back in a moment, as players do.
+                return retry(now)
+            case .bytes(let count):
+                guard !isDropped else {
+                    if count < buffer.count { return }
+                    continue
+                }
+                unread += buffer[..<count]
+                take(now)
+                if case .opening = phase { continue }
+                if case .asking = phase { continue }
+                return
+            }
+        }
+    }
+
+    private func take(_ now: Double) {
+        switch kind {
+        case .rtmp: takeRTMP(now)
+        case .flv: takeFLV(now)
+        case .hls, .llhls: takeAnswer(now)
+        }
+    }
+
+    private func takeRTMP(_ now: Double) {
+        if unread.count >= PlayDialogue.answerLength, asked >= 0 {
+            let session = sid.map { "?sid=\($0)" } ?? ""
+            let dialogue = PlayDialogue(port: place.rtmpPort, application: "live", stream: place.room + session)
+            guard socket?.send(dialogue.request) == true else { return retry(now) }
+            asked = -1
+        }
+        // In the status that says that it plays: the name `sid`, and a text of 32 characters.
+        let key = Array("sid".utf8) + [2, 0, 32]
+        guard unread.count > PlayDialogue.answerLength else { return }
+        let said = unread[PlayDialogue.answerLength...]
+        guard let found = said.indices.first(where: { said[$0...].starts(with: key) }), found + 38 <= said.endIndex
+        else {
+            if unread.count > 1 << 16 { retry(now) }
+            return
+        }
+        flow(String(decoding: said[(found + 6)..<(found + 38)], as: UTF8.self), now)
+    }
+
+    private func takeFLV(_ now: Double) {
+        guard let end = OracleAnswer.headEnd(unread) else { return }
+        let head = String(decoding: unread[..<end], as: UTF8.self)
+        guard head.hasPrefix("HTTP/1.1 200"), let sid = head.firstMatch(of: /X-Footlight-Session: (\S+)/)?.output.1
+        else {
+            life.refusals += 1
+            return retry(now)
+        }
+        flow(String(sid), now)
+    }
+
+    private func flow(_ sid: String, _ now: Double) {
+        letIn(sid, now)
+        unread = []
+        nextAcknowledgement = now + 10
+        life.spans.append((now, .infinity))
+        phase = .flowing
+    }
+
+    /// A server asks now and then whether somebody is there, and takes any byte for an answer.
+    private func acknowledge(_ now: Double) {
+        guard kind == .rtmp, now >= nextAcknowledgement else { return }
+        nextAcknowledgement = now + 10
+        _ = socket?.send([2, 0, 0, 0, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    // MARK: Playlists
+
+    private func request(_ path: String) -> [UInt8] {
+        Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: VLC/3.0.20 LibVLC/3.0.20\r\n\r\n".utf8)
+    }
+
+    private var indexRequest: [UInt8] {
+        request("/live/\(place.room)/index.m3u8" + (life.device.map { "?did=\($0)" } ?? ""))
+    }
+
+    /// By parts: the playlist that has one segment more, which is answered when there is one.
+    private var playlistRequest: [UInt8] {
+        guard kind == .llhls, let lastSequence else { return request(path) }
+        return request("\(path)&_HLS_msn=\(lastSequence + 1)")
+    }
+
+    private func ask(_ now: Double) {
+        guard socket != nil else { return open(now) }
+        asked = now
+        phase = .asking
+        if socket?.send(playlistRequest) != true { retry(now) }
+    }
+
+    private func takeAnswer(_ now: Double) {
+        guard let answer = OracleAnswer(unread) else { return }
+        unread = []
+        guard answer.status == 200 else {
+            life.refusals += 1
+            // Beyond the end of a new life of the program, or before its beginning: from the newest on, then.
+            lastSequence = nil
+            return phase = .resting(until: now + 0.5)
+        }
+        if path.isEmpty {
+            guard let line = answer.lines.first(where: { !$0.hasPrefix("#") }),
+                let name = line.split(separator: "=").last
+            else { return retry(now) }
+            path = "/live/\(place.room)/\(line)"
+            letIn(String(name), now)
+            return phase = .resting(until: now)
+        }
+        life.answers.append(now)
+        let first = answer.lines.first { $0.hasPrefix("#EXT-X-MEDIA-SEQUENCE:") }
+            .flatMap { Int($0.split(separator: ":")[1]) }
+        lastSequence = first.map { $0 + answer.lines.count { !$0.hasPrefix("#") } - 1 }
+        let isBlocking = kind == .llhls && lastSequence != nil
+        let next = isBlocking ? now : asked + OracleScript.poll * .random(in: 0.9...1.1)
+        phase = .resting(until: max(next, now))
+    }
+}

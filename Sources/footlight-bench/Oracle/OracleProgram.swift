@@ -1,0 +1,39 @@
+import Egress
+import FootlightTesting
+
+/// A room whose program comes from here, as from a mixer: it connects again when the gateway was gone.
+final class OracleProgram {
+    private let push: RTMPPush
+    private let feed: LiveFeed
+
+    /// Makes the room, and returns when its program can be played in every way.
+    init(room: String, _ gateway: GatewayProcess) async throws {
+        try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(room)]), "the room")
+        let token = try MixerToken.mint(dataFolder: gateway.dataFolder, room: room, epoch: 1)
+        let push = RTMPPush(
+            name: "program",
+            address: try PushAddress(
+                url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live",
+                streamKey: "\(room)?token=\(token)&epoch=1"
+            ),
+            policy: TargetPolicy(allowsPrivateAddresses: true)
+        )
+        let clip = try await Clip.program(hasSound: true, seconds: 10)
+        push.start()
+        feed = try LiveFeed(clip) { push.receive($0) }
+        self.push = push
+        let isPlayable = try await eventually(within: .seconds(15), every: .milliseconds(100)) {
+            let path = "/live/\(room)/index.m3u8"
+            return try await gateway.request("GET", port: gateway.endpoints.httpPort, path).status == 200
+        }
+        guard isPlayable else {
+            stop()
+            throw ToolFailure("no program comes", log: gateway.log)
+        }
+    }
+
+    func stop() {
+        feed.stop()
+        push.stop()
+    }
+}

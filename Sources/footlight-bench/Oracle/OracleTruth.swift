@@ -1,0 +1,116 @@
+/// How many watched at a moment: at least, and at most.
+///
+/// A moment is known to a few hundredths of a second from outside, and who has left without a word may count until its
+/// time-out. So there are two bounds, and what the gateway says has to lie between them.
+struct OracleTruth {
+    /// When the gateway was killed, and when it listened again.
+    struct Crash {
+        let killed: Double
+        let listening: Double
+    }
+
+    /// Media or playlists that prove a viewer, in seconds.
+    private static let qualifying = (connection: 5.0, requests: 2.0)
+    /// How long after its last playlist a viewer counts, at the longest; timers go by the second.
+    private static let timeout = (hls: 13.0, llhls: 11.0)
+    /// Seconds of writing that may be lost with the process.
+    private static let unwritten = 2.0
+
+    private let leastSteps: [(at: Double, count: Int)]
+    private let mostSteps: [(at: Double, count: Int)]
+
+    /// - Parameters:
+    ///   - lives: Of the kinds that are looked at together.
+    ///   - tolerance: Seconds by which a moment seen from outside may differ from the gateway's.
+    init(_ lives: [OracleLife], crash: Crash?, tolerance: Double) {
+        var (least, most): ([Double: Int], [Double: Int]) = ([:], [:])
+        func add(_ from: Double, _ to: Double, to bound: inout [Double: Int]) {
+            guard from < to else { return }
+            bound[from, default: 0] += 1
+            bound[to, default: 0] -= 1
+        }
+        for life in lives {
+            if life.kind.isConnection {
+                // Known since then to be proven, at the latest and at the earliest.
+                var (isSure, isPossible) = (false, false)
+                for span in life.spans {
+                    let proven = span.open + Self.qualifying.connection
+                    let surely = isSure ? span.open : proven
+                    let possibly = isPossible ? span.open : proven
+                    add(surely + tolerance, span.close - tolerance, to: &least)
+                    add(possibly - tolerance, span.close + tolerance, to: &most)
+                    isPossible = isPossible || span.close > proven - tolerance
+                    // What was proven right before the kill may be forgotten.
+                    let isWritten = crash.map { span.open > $0.killed || proven < $0.killed - Self.unwritten } ?? true
+                    isSure = isSure || (span.close > proven + tolerance && isWritten)
+                }
+            } else {
+                Self.add(life, crash, tolerance, least: { add($0, $1, to: &least) }, most: { add($0, $1, to: &most) })
+            }
+        }
+        leastSteps = Self.steps(least)
+        mostSteps = Self.steps(most)
+    }
+
+    private static func add(
+        _ life: OracleLife,
+        _ crash: Crash?,
+        _ tolerance: Double,
+        least: (Double, Double) -> Void,
+        most: (Double, Double) -> Void
+    ) {
+        guard let left = life.left, let last = life.answers.last else { return }
+        /// The first playlist so many seconds after the first one of them all.
+        func proven(_ answers: ArraySlice<Double>, after gap: Double) -> Double? {
+            answers.first.flatMap { first in answers.first { $0 - first >= gap } }
+        }
+        let answers = life.answers[...]
+        let timeout = life.kind == .llhls ? Self.timeout.llhls : Self.timeout.hls
+        if let earliest = proven(answers, after: qualifying.requests - 0.1) {
+            var end = last + timeout
+            // Whoever counted at the kill counts from then on until a whole time-out has passed: when each was last
+            // heard of is not written down.
+            if let crash, last < crash.killed, end > crash.killed { end = crash.listening + timeout }
+            most(earliest - tolerance, end + tolerance)
+        }
+        let latest = proven(answers, after: qualifying.requests + 0.1)
+        guard let crash else {
+            if let latest { least(latest + tolerance, left - tolerance) }
+            return
+        }
+        if let latest, latest < crash.killed {
+            least(latest + tolerance, min(left - tolerance, crash.killed))
+        }
+        // Known again with its next playlist; proven again when that was not written.
+        let later = answers.drop { $0 < crash.listening }
+        let isKnown = latest.map { $0 < crash.killed - unwritten } ?? false
+        guard let again = isKnown ? later.first : proven(later, after: qualifying.requests + 0.1) else { return }
+        least(again + tolerance, left - tolerance)
+    }
+
+    private static func steps(_ changes: [Double: Int]) -> [(at: Double, count: Int)] {
+        var count = 0
+        return changes.sorted { $0.key < $1.key }.map { at, change in
+            count += change
+            return (at, count)
+        }
+    }
+
+    /// Least and most that the gateway may say at a moment.
+    func bounds(at moment: Double) -> ClosedRange<Int> {
+        let low = Self.count(leastSteps, at: moment)
+        return low...max(low, Self.count(mostSteps, at: moment))
+    }
+
+    /// The largest number that surely watched at once.
+    var peak: Int { leastSteps.map(\.count).max() ?? 0 }
+
+    private static func count(_ steps: [(at: Double, count: Int)], at moment: Double) -> Int {
+        var (low, high) = (0, steps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if steps[middle].at <= moment { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? 0 : steps[low - 1].count
+    }
+}

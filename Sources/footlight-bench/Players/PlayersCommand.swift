@@ -1,0 +1,97 @@
+import ArgumentParser
+import Codecs
+import Egress
+import FootlightTesting
+import Foundation
+
+struct PlayersCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "players",
+        abstract: "A show that real players watch one after the other: what they decode, and as what they are counted.",
+        discussion: """
+            Each player must show pictures and let sound be heard, and must be counted as one viewer, in its way and as \
+            its kind, while it plays and in the history. Fails when one does not, or is not there.
+            """
+    )
+
+    @Option(help: "Seconds that each plays.")
+    var seconds = 9
+
+    @Option(help: "Only players whose name holds this word, such as VLC or hls; parted by commas.")
+    var only: String?
+
+    @Option(help: "The file of hls.js (its UMD build), to be played by Chromium as well.")
+    var hlsJs: String?
+
+    @Option(help: "A folder that keeps what the players decoded.")
+    var keep: String?
+
+    @Option(help: "The footlight program; the one beside this program when left out.")
+    var binary: String?
+
+    private static let room = "show"
+
+    func run() async throws {
+        CodecLibraries.quiet()
+        EgressLibraries.initialise()
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
+        defer { gateway.end() }
+        try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
+        var show = try await SoakShow(hosts: 2, room: Self.room, gateway)
+        defer { show.end() }
+        try await show.tick(at: 0)
+        let isPlayable = try await eventually(within: .seconds(30), every: .milliseconds(200)) {
+            let egress = try await gateway.api("GET", "/v1/rooms/\(Self.room)/egress")
+            return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
+        }
+        guard isPlayable else { throw ToolFailure("no program comes", log: gateway.log) }
+
+        let scratch = try TemporaryFolder("players")
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = keep ?? scratch.path
+        var table = Table(
+            "player",
+            "way",
+            "pictures",
+            "sound, dB",
+            "counted",
+            "in the history",
+            "gone after, s",
+            "verdict"
+        )
+        var failures = 0
+        func note(_ name: String, _ way: PlayerTrial.Way, _ outcome: PlayerOutcome) {
+            if !outcome.isGood { failures += 1 }
+            table.add([name, way.rawValue] + outcome.cells)
+            print(([name, way.rawValue] + outcome.cells).joined(separator: " | "))
+        }
+        for trial in PlayerTrial.all(seconds: seconds) where isWanted(trial.name) {
+            note(trial.player, trial.way, await PlayerRun(gateway, room: Self.room, folder: folder).run(trial, seconds))
+        }
+        for trial in try browsers() where isWanted("Chromium \(trial.name)") {
+            let run = PlayerRun(gateway, room: Self.room, folder: folder)
+            note("Chromium, \(trial.name)", trial.way, await run.run(trial, seconds))
+        }
+        print("")
+        table.printOut()
+        guard failures == 0 else { throw ToolFailure("\(failures) players did not play, or were not counted right") }
+    }
+
+    /// The ways in which a page can play.
+    private func browsers() throws -> [BrowserTrial] {
+        var browsers = [
+            BrowserTrial(name: "watch page", way: .llhls, page: .watch),
+            BrowserTrial(name: "by itself", way: .hls, page: .native),
+        ]
+        if let hlsJs {
+            let script = try String(contentsOfFile: hlsJs, encoding: .utf8)
+            browsers.append(BrowserTrial(name: "hls.js", way: .llhls, page: .hlsJS(script)))
+        }
+        return browsers
+    }
+
+    private func isWanted(_ name: String) -> Bool {
+        guard let only else { return true }
+        return only.lowercased().split(separator: ",").contains { name.lowercased().contains($0) }
+    }
+}
