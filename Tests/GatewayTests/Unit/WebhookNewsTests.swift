@@ -1,11 +1,15 @@
 import Assets
 import ControlAPI
+import Egress
 import FootlightTesting
 import Foundation
 import Logging
 import NIOPosix
+import RoomStore
 import Stage
 import Testing
+import Viewership
+import ViewershipStore
 import Webhooks
 
 @testable import Gateway
