@@ -4,6 +4,7 @@ import Egress
 import FootlightTesting
 import Foundation
 import Logging
+import NIOCore
 import NIOPosix
 import RoomStore
 import Stage
