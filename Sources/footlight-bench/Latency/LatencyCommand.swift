@@ -17,11 +17,20 @@ struct LatencyCommand: AsyncParsableCommand {
     @Option(help: "Hosts on air, 1 to 12.")
     var hosts = 2
 
-    @Option(help: "Seconds to measure, after the program has settled.")
+    @Option(help: "Seconds to measure.")
     var seconds = 15
+
+    @Option(help: "Seconds before that, in which the hosts' places in time settle.")
+    var settle = 18
 
     @Option(help: "The room's jitter target in milliseconds.")
     var jitterTarget = 300
+
+    @Option(help: "The hosts' sound: live, as a microphone's, coded as it comes; or file, sent with its pictures.")
+    var sound = TimeCodeHost.Sound.live
+
+    @Option(help: "The gateway's fanout.tick in milliseconds; its own when left out.")
+    var tick: Int?
 
     @Option(help: "The footlight program; the one beside this program when left out.")
     var binary: String?
@@ -29,39 +38,56 @@ struct LatencyCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
+        var environment = ["FOOTLIGHT_LOG_LEVEL": "warning"]
+        if let tick { environment["FOOTLIGHT_FANOUT_TICK"] = "\(tick)" }
+        let gateway = try await GatewayProcess(environment: environment, binary: binary)
         defer { gateway.end() }
         let room: JSONValue = ["unique_name": "bench", "program": ["jitter_target": .number(Double(jitterTarget))]]
         try expect(try await gateway.api("POST", "/v1/rooms", room), "the room")
         var onAir: [TimeCodeHost] = []
+        var sids: [String] = []
         for number in 0..<hosts {
-            onAir.append(TimeCodeHost(address: try await place(for: "host-\(number)", at: gateway)))
+            let (address, sid) = try await place(for: "host-\(number)", at: gateway)
+            onAir.append(TimeCodeHost(address: address, sound: sound))
+            sids.append(sid)
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let program = ReceivedProgram()
+        let (program, feed) = (ReceivedProgram(), ReceivedProgram())
         let player = RTMPPlayer(
             url: gateway.rtmpURL(room: "bench"),
             group: group,
             onPacket: { program.receive($0, arrival: $1) },
             onEnd: { _ in }
         )
+        // What the mixer reads of the first host.
+        let token = try MixerToken.mint(dataFolder: gateway.dataFolder, room: "bench", epoch: 1)
+        let reader = RTMPPlayer(
+            url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live/bench.host.\(sids[0])?token=\(token)",
+            group: group,
+            onPacket: { feed.receive($0, arrival: $1) },
+            onEnd: { _ in }
+        )
         guard try await eventually(within: .seconds(10), { onAir.allSatisfy(\.isOnAir) }) else {
             throw ToolFailure("the hosts do not get on air", log: gateway.log)
         }
         player.start()
+        reader.start()
         guard try await eventually(within: .seconds(10), { program.pictureCount > 30 }) else {
             throw ToolFailure("no program comes", log: gateway.log)
         }
-        // The hosts' places in time settle over their first seconds.
-        try await Task.sleep(for: .seconds(4))
+        try await Task.sleep(for: .seconds(settle))
         let start = MonotonicTime.now()
         try await Task.sleep(for: .seconds(seconds))
+        let sync = try await gateway.api("GET", "/v1/rooms/bench/participants/host-0").json["sync"]
         player.stop()
+        reader.stop()
         let ownDelays = onAir.map(\.delays.median)
         for host in onAir { try host.stop() }
         gateway.end()
         try await group.shutdownGracefully()
-        report(try program.ages(in: tiles, from: start), ownDelays)
+        let whole = PixelRectangle(x: 0, y: 0, width: 1280, height: 720)
+        let feedAges = try feed.ages(in: [whole], sent: [onAir[0].sent], from: start)
+        report(try program.ages(in: tiles, sent: onAir.map(\.sent), from: start), feedAges, ownDelays, sync)
     }
 
     private var tiles: [PixelRectangle] {
@@ -71,23 +97,37 @@ struct LatencyCommand: AsyncParsableCommand {
         }
     }
 
-    private func report(_ ages: PictureAges, _ ownDelays: [Double]) {
-        print("\(hosts) hosts 720p30, jitter target \(jitterTarget) ms")
-        print("from a host's picture to a player of the program, milliseconds\n")
-        var table = Table("pictures", "median", "99 %", "largest", "repeated", "unread", "of it in the host")
-        table.add([
-            "\(ages.ages.values.count)",
-            ages.ages.median.text(1),
-            ages.ages.percentile(99).text(1),
-            ages.ages.largest.text(1),
-            "\(ages.repeated)",
-            "\(ages.unread)",
-            Samples(ownDelays).median.text(1),
-        ])
+    private func report(_ ages: [PictureAges], _ feed: [PictureAges], _ ownDelays: [Double], _ sync: JSONValue) {
+        print("\(hosts) hosts 720p30, \(sound) sound, jitter target \(jitterTarget) ms")
+        print("to a player of the program by RTMP, milliseconds\n")
+        var table = Table("from", "pictures", "median", "99 %", "largest")
+        for (name, samples) in [
+            ("the moment of a host's picture", Samples(ages.flatMap(\.ages.values))),
+            ("when the host had sent it and its sound", Samples(ages.flatMap(\.added.values))),
+        ] {
+            table.add([
+                name,
+                "\(samples.values.count)",
+                samples.median.text(1),
+                samples.percentile(99).text(1),
+                samples.largest.text(1),
+            ])
+        }
         table.printOut()
+        print(
+            "\npictures repeated: \(ages.reduce(0) { $0 + $1.repeated }), unread: \(ages.reduce(0) { $0 + $1.unread });",
+            "by host from its picture's moment: \(ages.map { $0.ages.median.text(0) }.joined(separator: ", "))\n\non the way:",
+            "coded and put in order by the host in \(Samples(ownDelays).median.text(1)),",
+            "from there to the mixer in \(Samples(feed.flatMap(\.added.values)).median.text(1)),",
+            "held back there, as the gateway tells, \((sync["buffer_ms"].double ?? 0).text(1));",
+            "the rest is waiting for the sound beside it, coding, and the way back and out"
+        )
     }
 
-    private func place(for identity: String, at gateway: GatewayProcess) async throws -> PushAddress {
+    private func place(
+        for identity: String,
+        at gateway: GatewayProcess
+    ) async throws -> (address: PushAddress, sid: String) {
         let body: JSONValue = ["identity": .string(identity), "mode": "SEND_AND_RECV"]
         let reply = try await gateway.api("POST", "/v1/rooms/bench/participants", body)
         try expect(reply, "a host's place")
@@ -95,7 +135,7 @@ struct LatencyCommand: AsyncParsableCommand {
         guard let url = ingest["url"].string, let key = ingest["stream_key"].string else {
             throw ToolFailure("a host's place has no address", log: reply.text)
         }
-        return try PushAddress(url: url, streamKey: key)
+        return (try PushAddress(url: url, streamKey: key), reply.json["participant"]["sid"].string ?? "")
     }
 }
 

@@ -15,12 +15,17 @@ final class ReceivedProgram: Sendable {
 
     var pictureCount: Int { packets.withLock { $0.count } }
 
-    /// How old each host picture was when the program that showed it first arrived.
+    /// How old each host picture was when the program that showed it first arrived, tile by tile.
     ///
     /// - Parameters:
     ///   - tiles: Where hosts are shown.
+    ///   - sent: For each of them, by code, when the host had sent the picture and the sound beside it.
     ///   - start: What came before is left out.
-    func ages(in tiles: [PixelRectangle], from start: MonotonicTime) throws -> PictureAges {
+    func ages(
+        in tiles: [PixelRectangle],
+        sent: [[UInt32: MonotonicTime]],
+        from start: MonotonicTime
+    ) throws -> [PictureAges] {
         let packets = packets.withLock { $0 }
         guard let configuration = packets.first(where: { $0.packet.isConfiguration }) else {
             throw ToolFailure("no program came")
@@ -29,7 +34,7 @@ final class ReceivedProgram: Sendable {
         for (packet, arrival) in packets { arrivals[packet.presentationTimestamp] = arrival }
         var decoder = try VideoDecoder(configuration: configuration.packet)
         let canvas = try Canvas(width: 1280, height: 720)
-        var ages = PictureAges()
+        var ages = tiles.map { _ in PictureAges() }
         var last = tiles.map { _ in UInt32(0) }
         for (packet, _) in packets where !packet.isConfiguration {
             var pictures: [Picture] = []
@@ -38,7 +43,8 @@ final class ReceivedProgram: Sendable {
                 guard let arrival = arrivals[picture.presentationTimestamp], arrival >= start else { continue }
                 try canvas.draw(picture, in: canvas.bounds)
                 for (index, tile) in tiles.enumerated() {
-                    ages.add(TimeCode.read(canvas, tile: tile), after: &last[index], arrival: arrival)
+                    let code = TimeCode.read(canvas, tile: tile)
+                    ages[index].add(code, after: &last[index], arrival: arrival, sent: sent[index])
                 }
             }
         }

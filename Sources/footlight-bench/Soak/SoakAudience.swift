@@ -5,6 +5,8 @@ import NIOCore
 /// Viewers of all three kinds, who stay from the beginning to the end.
 final class SoakAudience {
     private let rtmp: [SoakPlayer]
+    /// What the first of them hears.
+    let ear = SoakEar()
     private let flv: [ChildProcess]
     private let hls: [SoakHLSPlayer]
     private let gateway: GatewayProcess
@@ -13,7 +15,8 @@ final class SoakAudience {
     init(_ count: Int, room: String, _ gateway: GatewayProcess, group: any EventLoopGroup) throws {
         self.gateway = gateway
         self.room = room
-        rtmp = (0..<count).map { _ in SoakPlayer(gateway.rtmpURL(room: room), group: group) }
+        let (url, ear) = (gateway.rtmpURL(room: room), ear)
+        rtmp = (0..<count).map { SoakPlayer(url, ear: $0 == 0 ? ear : nil, group: group) }
         flv = try (0..<count).map { _ in
             try ChildProcess(["curl", "-sS", "-f", "-N", "-o", "/dev/null", gateway.flvURL(room: room)])
         }

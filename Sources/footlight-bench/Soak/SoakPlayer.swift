@@ -3,7 +3,7 @@ import NIOCore
 import RTMP
 import Synchronization
 
-/// A viewer by RTMP who looks at the times of the pictures alone.
+/// A viewer by RTMP who looks at the times of pictures and sound, and may listen.
 final class SoakPlayer: Sendable {
     private struct State {
         var last: MonotonicTime?
@@ -19,11 +19,14 @@ final class SoakPlayer: Sendable {
     private let state = Mutex(State())
     private let player = Mutex<RTMPPlayer?>(nil)
 
-    init(_ url: String, group: any EventLoopGroup) {
+    init(_ url: String, ear: SoakEar? = nil, group: any EventLoopGroup) {
         let player = RTMPPlayer(
             url: url,
             group: group,
-            onPacket: { [weak self] packet, arrival in self?.take(packet, arrival) },
+            onPacket: { [weak self] packet, arrival in
+                ear?.take(packet)
+                self?.take(packet, arrival)
+            },
             onEnd: { [weak self] reason in
                 self?.state.withLock { if !$0.isStopped { $0.end = reason } }
             }
