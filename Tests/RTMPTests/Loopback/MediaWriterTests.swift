@@ -79,13 +79,18 @@ struct MediaWriterTests {
 
     @Test("While the socket takes everything, nothing passes the pipeline")
     func straight() async throws {
-        let bytes = try await received(6) { writer, _, passed in
+        let bytes = try await received(28) { writer, _, passed in
             writer.send(ByteBuffer(bytes: [1, 2, 3]))
             writer.send(ByteBuffer(bytes: [4, 5, 6]))
+            writer.send(contentsOf: [ByteBuffer(bytes: [7, 8]), ByteBuffer(), ByteBuffer(bytes: [9])])
             let writes = passed()
             #expect(writes == 0)
+            // More than go into one call: the rest is the channel's.
+            writer.send(contentsOf: (UInt8(10)...28).map { ByteBuffer(bytes: [$0]) })
+            let more = passed()
+            #expect(more == 3)
         }
-        #expect(bytes == [1, 2, 3, 4, 5, 6])
+        #expect(bytes == Array(1...28))
     }
 
     @Test("Where a handler changes the bytes, all of them pass it")
@@ -112,7 +117,8 @@ struct MediaWriterTests {
                 writer.send(contentsOf: [part(2), part(3)])
             }
             let writes = passed()
-            #expect(writes > sends * 3 / 4)
+            // Half of them at least came when the socket was full; before that only what was given to the channel passed.
+            #expect(writes > sends / 2)
             #expect(!context.channel.isWritable)
         }
         #expect(bytes.count == sends * size)
