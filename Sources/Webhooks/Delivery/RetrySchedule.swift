@@ -30,7 +30,7 @@ public struct RetrySchedule: Sendable, Hashable {
     }
 
     /// Seconds for which an endpoint may fail before it is turned off: the shortest time that all tries can take.
-    public var patience: Double { delays.reduce(0, +) * (1 - jitter) }
+    public var patience: Double { (delays.reduce(0, +) * (1 - jitter)).rounded(.down) }
 
     /// Seconds to wait after a failure.
     ///

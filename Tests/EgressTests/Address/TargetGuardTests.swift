@@ -5,7 +5,7 @@ import Testing
 struct TargetGuardTests {
     private func code(_ guarded: TargetGuard, _ host: String, _ port: UInt16) async -> PushError.Code? {
         do {
-            _ = try await guarded.addresses(of: host, port: port, within: 5)
+            _ = try await guarded.addresses(of: host, port: port, within: 2)
             return nil
         } catch {
             return error.code
