@@ -19,6 +19,8 @@ public struct VideoDecoder: ~Copyable, Sendable {
         case onlyKeys
     }
 
+    /// Outlives the context, which calls it.
+    private let reducer: PictureReducer
     private let context: CodecContext
     private var packet: PacketOwner
     private let frame: FrameOwner
@@ -40,7 +42,9 @@ public struct VideoDecoder: ~Copyable, Sendable {
         }
         let packet = try PacketOwner()
         let frame = try FrameOwner()
+        let reducer = PictureReducer()
         let context = try CodecContext(decoder: "h264") { (context) throws(CodecError) in
+            reducer.serve(context)
             try CodecContext.setExtradata(record, of: context)
             context.pointee.max_pixels = Int64(PictureLimits.pixels)
             context.pointee.pkt_timebase = AVRational(num: 1, den: 1000)
@@ -49,6 +53,7 @@ public struct VideoDecoder: ~Copyable, Sendable {
         self.packet = packet
         self.frame = frame
         self.context = context
+        self.reducer = reducer
         converter = PictureConverter()
     }
 
@@ -64,6 +69,15 @@ public struct VideoDecoder: ~Copyable, Sendable {
             }
         }
     }
+
+    /// The smaller size in which pictures will be shown, from the next one on; they look the same with it and without.
+    public var reduction: PictureReduction? {
+        get { reducer.reduction }
+        set { reducer.reduction = newValue }
+    }
+
+    /// Seconds spent so far on making pictures in the size of `reduction`, while they were decoded.
+    public var reducingSeconds: Double { reducer.seconds }
 
     /// Decodes one packet; calls `body` for each picture that is complete by it, which may be none or several.
     ///

@@ -16,12 +16,18 @@ struct HostDecoder: ~Copyable {
     }
     /// How the host is seen; for one that is seen again see `isBehind`.
     var view = HostView.whole {
-        didSet { economise() }
+        didSet {
+            guard view != oldValue else { return }
+            video?.reduction = view.reduction
+            economise()
+        }
     }
     /// What is left out.
     private var applied = VideoDecoder.Economy.none
     /// Of the last picture.
     private var size: (width: Int, height: Int)?
+    /// Of the decoder's seconds for making pictures smaller, those that are counted.
+    private var accounted = 0.0
     private var hidden = HiddenPictures()
     private var audio: AudioDecoder?
     private var audioConfiguration: MediaPacket?
@@ -74,10 +80,20 @@ struct HostDecoder: ~Copyable {
             hidden.removeAll()
         }
         let spent = MonotonicSleep.threadSeconds() - before
+        let reducing = takeReducingSeconds()
         media.withLock { media in
             if failed { media.decodeErrors += 1 }
-            if isVideo { media.decodeSeconds += spent } else { media.soundSeconds += spent }
+            media.reducingSeconds += reducing
+            if isVideo { media.decodeSeconds += max(spent - reducing, 0) } else { media.soundSeconds += spent }
         }
+    }
+
+    /// What making pictures smaller has taken since the last call.
+    private mutating func takeReducingSeconds() -> Double {
+        let seconds = video?.reducingSeconds ?? 0
+        defer { accounted = seconds }
+        // Another decoder counts from the beginning.
+        return seconds < accounted ? seconds : seconds - accounted
     }
 
     private mutating func configureVideo(
@@ -93,6 +109,7 @@ struct HostDecoder: ~Copyable {
         hidden.removeAll()
         video = try VideoDecoder(configuration: packet)
         video?.economy = applied
+        video?.reduction = view.reduction
     }
 
     private mutating func economise() {

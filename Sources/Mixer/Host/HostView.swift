@@ -6,7 +6,7 @@ enum HostView: Sendable, Equatable {
     /// As it is, or it is not known yet.
     case whole
     /// In a tile of so many pixels; the largest, if there are several.
-    case tile(width: Int, height: Int)
+    case tile(width: Int, height: Int, fit: PictureFit = .fill)
     /// In no tile.
     case hidden
 
@@ -15,10 +15,16 @@ enum HostView: Sendable, Equatable {
 
     /// What a decoder may leave out of pictures of this size; nil while none is known.
     func economy(of size: (width: Int, height: Int)?) -> VideoDecoder.Economy {
-        guard case .tile(let width, let height) = self, let size else { return .none }
+        guard case .tile(let width, let height, _) = self, let size else { return .none }
         let (source, target) = Self.shrinking
         let isShrunk = size.width * target >= width * source && size.height * target >= height * source
         return isShrunk ? .roughDisposable : .none
+    }
+
+    /// The size in which pictures will be shown; nil where it is not known.
+    var reduction: PictureReduction? {
+        guard case .tile(let width, let height, let fit) = self else { return nil }
+        return PictureReduction(width: width & ~1, height: height & ~1, fit: fit)
     }
 }
 
@@ -33,7 +39,8 @@ extension Scene {
         guard shown.allSatisfy({ $0.source == .camera }) else { return .whole }
         return .tile(
             width: shown.map(\.rectangle.width).max() ?? 0,
-            height: shown.map(\.rectangle.height).max() ?? 0
+            height: shown.map(\.rectangle.height).max() ?? 0,
+            fit: shown.allSatisfy { $0.scaleMode == .fill } ? .fill : .fit
         )
     }
 }
