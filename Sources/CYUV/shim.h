@@ -7,4 +7,4 @@
 #include <libyuv/scale_argb.h>
 
 #include "area.h"
-#include "half.h"
+#include "fine.h"

@@ -208,6 +208,6 @@ public final class Canvas: @unchecked Sendable {
         _ width: Int,
         _ height: Int
     ) {
-        CopyPlane(source.start, Int32(source.stride), target.start, Int32(target.stride), Int32(width), Int32(height))
+        c_copy_rows(source.start, source.stride, target.start, target.stride, Int32(width), Int32(height))
     }
 }

@@ -2,16 +2,16 @@ import CYUV
 
 /// Scales 4:2:0 pictures straight into the planes of a canvas.
 ///
-/// Half the size is made with the detail kept. libyuv has hand-written rows for exactly 1:1, 3:4 and 1:4, and enlarges.
-/// What else is smaller goes through our own scaler by area, which reaches down to a third; anything smaller than that
-/// is halved into scratch memory first.
+/// Half the size and a third are made with the detail kept. libyuv has hand-written rows for exactly 1:1, 3:4 and 1:4,
+/// and enlarges. What else is smaller goes through our own scaler by area, which reaches down to a third; anything
+/// smaller than that is halved into scratch memory first.
 struct PictureScaler: ~Copyable {
     /// Below this many pixels a side the plain box filter is cheap enough, and halving would round too much away.
     private static let smallestHalved = 128
 
     private var scratch = ScratchPicture()
     private var area = AreaScaler()
-    private let half = HalfScaler()
+    private let fine = FineScaler()
 
     init() {}
 
@@ -82,8 +82,8 @@ struct PictureScaler: ~Copyable {
         isNear: Bool = false
     ) throws(CodecError) {
         switch way {
-        case .half:
-            half.scale(source, width, height, to: target, rows: rows, isNear: isNear)
+        case .fine(let divisor):
+            fine.scale(source, width, height, by: divisor, to: target, rows: rows, isNear: isNear)
         case .area:
             area.scale(source, width, height, to: target, targetWidth, targetHeight, rows: rows, isNear: isNear)
         case .exact(let from, let to):

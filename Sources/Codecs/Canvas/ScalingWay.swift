@@ -4,8 +4,8 @@
 enum ScalingWay: Sendable, Equatable {
     /// By hand-written rows for exactly this ratio, `source` to `target`.
     case exact(source: Int, target: Int)
-    /// To half the size, with the detail kept.
-    case half
+    /// To exactly half or a third of the size, with the detail kept.
+    case fine(FineScaler.Divisor)
     /// By the area that each sample covers.
     case area
 
@@ -18,8 +18,8 @@ enum ScalingWay: Sendable, Equatable {
 
     /// The way from one size to another; nil where there is none from the top down.
     init?(_ width: Int, _ targetWidth: Int, _ height: Int, _ targetHeight: Int) {
-        if HalfScaler.takes(width, targetWidth, height, targetHeight) {
-            self = .half
+        if let divisor = FineScaler.divisor(width, targetWidth, height, targetHeight) {
+            self = .fine(divisor)
             return
         }
         let ratio = Self.exactRatios.first { source, target in
@@ -41,7 +41,7 @@ enum ScalingWay: Sendable, Equatable {
         guard rows < height else { return targetHeight }
         switch self {
         case .exact(let source, let target): return rows / Self.band * Self.band * target / source
-        case .half: return HalfScaler.reach(of: rows)
+        case .fine(let divisor): return FineScaler.reach(of: rows, divisor)
         case .area: return AreaScaler.reach(of: rows, height: height, targetHeight: targetHeight)
         }
     }

@@ -13,6 +13,9 @@ public struct VideoDecoder: ~Copyable, Sendable {
         case none
         /// The deblocking of pictures that no other picture refers to; not visible once a picture is made smaller.
         case roughDisposable
+        /// The deblocking of all but key pictures; what is off by that is carried on to the next of these, and not
+        /// visible in a picture made as small as a third.
+        case roughAll
         /// Pictures that no other picture refers to.
         case skipDisposable
         /// Everything but key pictures; for a host that is not shown.
@@ -61,9 +64,13 @@ public struct VideoDecoder: ~Copyable, Sendable {
     public var economy: Economy = .none {
         didSet {
             let context = context.pointer
-            context.pointee.skip_loop_filter = economy == .none ? AVDISCARD_DEFAULT : AVDISCARD_NONREF
             switch economy {
-            case .none, .roughDisposable: context.pointee.skip_frame = AVDISCARD_DEFAULT
+            case .none: context.pointee.skip_loop_filter = AVDISCARD_DEFAULT
+            case .roughAll: context.pointee.skip_loop_filter = AVDISCARD_NONKEY
+            case .roughDisposable, .skipDisposable, .onlyKeys: context.pointee.skip_loop_filter = AVDISCARD_NONREF
+            }
+            switch economy {
+            case .none, .roughDisposable, .roughAll: context.pointee.skip_frame = AVDISCARD_DEFAULT
             case .skipDisposable: context.pointee.skip_frame = AVDISCARD_NONREF
             case .onlyKeys: context.pointee.skip_frame = AVDISCARD_NONKEY
             }

@@ -26,6 +26,10 @@ struct HostDecoder: ~Copyable {
     private var applied = VideoDecoder.Economy.none
     /// Of the last picture.
     private var size: (width: Int, height: Int)?
+    /// Pictures of the last whole group, or of this one if that is longer already; nil before there was one.
+    private var group: Int?
+    /// Pictures since the last key picture.
+    private var sinceKey: Int?
     /// Of the decoder's seconds for making pictures smaller, those that are counted.
     private var accounted = 0.0
     private var hidden = HiddenPictures()
@@ -113,7 +117,7 @@ struct HostDecoder: ~Copyable {
     }
 
     private mutating func economise() {
-        let wanted = economy == .none ? view.economy(of: size) : economy
+        let wanted = economy == .none ? view.economy(of: size, group: group) : economy
         guard wanted != applied else { return }
         video?.economy = wanted
         // Of what the next pictures refer to, only key pictures are there.
@@ -143,12 +147,23 @@ struct HostDecoder: ~Copyable {
         _ media: borrowing Mutex<DecodedMedia>
     ) throws(CodecError) {
         var size = size
+        measureGroup(packet)
         try video?.decode(packet) { picture in
             size = (picture.width, picture.height)
             media.withLock { $0.append(picture) }
         }
         self.size = size
         economise()
+    }
+
+    private mutating func measureGroup(_ packet: MediaPacket) {
+        if packet.isKeyPicture {
+            group = sinceKey ?? group
+            sinceKey = 1
+        } else if let count = sinceKey {
+            sinceKey = count + 1
+            group = group.map { max($0, count + 1) }
+        }
     }
 
     /// Decodes key pictures alone, and keeps the others for the moment in which the host is seen again.
