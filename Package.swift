@@ -121,13 +121,20 @@ let package = Package(
         ),
         .target(name: "Viewership", dependencies: ["Media", "Stage", crypto], swiftSettings: strict),
         .target(
+            name: "SQLiteStore",
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "ViewershipStore",
-            dependencies: ["Stage", "Viewership", logging, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "SQLiteStore", "Stage", "Viewership", logging, .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
         .target(
             name: "RoomStore",
-            dependencies: ["Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["SQLiteStore", "Stage", logging, .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict
         ),
 
@@ -227,8 +234,9 @@ let package = Package(
         ),
         .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "Logging", "NIOCore"),
         .tests(of: "Viewership", "Media", "Stage"),
+        .tests(of: "SQLiteStore", "FootlightTesting", "GRDB"),
         .tests(of: "ViewershipStore", "Media", "Stage", "Viewership", "GRDB", "Logging"),
-        .tests(of: "RoomStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
+        .tests(of: "RoomStore", "SQLiteStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "GatewayModel"),
         .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
         .tests(
@@ -275,6 +283,7 @@ let package = Package(
                 "Mixer",
                 "RTMP", "RoomStore", "Stage", "Viewership", "ViewershipStore", "footlight", logging,
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
         ),

@@ -46,6 +46,7 @@ struct Pipeline: Sendable {
     let tokens: AccessTokens
     private let observation: StageObservation
 
+    /// - Parameter clock: The audience's; its time-outs go by it.
     init(
         configuration: GatewayConfiguration,
         group: any EventLoopGroup,
@@ -54,6 +55,7 @@ struct Pipeline: Sendable {
         database: String,
         viewershipDatabase: String,
         assets: AssetStore,
+        clock: any MonotonicClock = SystemClock(),
         launchMixer: @escaping MixerSupervisor.Launch,
         logger: Logger
     ) {
@@ -101,7 +103,7 @@ struct Pipeline: Sendable {
         } onChange: { room, status in
             stage.hlsChanged(room: room, status)
         }
-        viewership = ViewershipLedger(keys: secrets.sessionKeys)
+        viewership = ViewershipLedger(keys: secrets.sessionKeys, clock: clock)
         history = HistoryKeeper(
             HistoryStoreConfiguration(configuration, path: viewershipDatabase),
             logger: logger

@@ -8,15 +8,15 @@ import Synchronization
 /// It neither waits nor sleeps nor decodes nor encodes; whoever drives it does. Owned by one thread.
 ///
 /// The latency budget, from a host's packet in to the program's packet out, with the default configuration:
-/// 300 ms jitter target (arrival to turn; sound is taken 60 to 80 ms of it earlier, which is what lets it be encoded in
-/// time) + at most half a picture to the nearest one of the program + about 2 ms to compose + about 9 ms to encode + a
-/// few ms for the sound beside it, whose frames close every 21 ms. The limiter's 5 ms and the encoder's 21 ms of priming are in the sound's
-/// numbering and so do not come between picture and sound.
+/// 300 ms jitter target (arrival to turn; sound is taken 32 to 51 ms of it earlier, which is what lets it be encoded in
+/// time) + at most half a picture to the nearest one of the program, either way + 5 to 26 ms for the sound beside it,
+/// whose frames close every 21 ms. About 2 ms to compose and 9 ms to encode pass meanwhile. The limiter's 5 ms and the
+/// encoder's 21 ms of priming are in the sound's numbering and so do not come between picture and sound.
 final class ProgramCore {
     /// More pictures than this on their way to the encoder, and the next one is left out.
     static let mostPending = 2
-    /// So many quanta, a tenth of a second, between two looks at the hosts' signals.
-    private static let signalQuanta = 5
+    /// Samples between two looks at the hosts' signals: a tenth of a second.
+    private static let signalSpacing: Int64 = 4800
 
     private let configuration: ProgramConfiguration
     private let ring: CanvasRing
@@ -32,7 +32,7 @@ final class ProgramCore {
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
     private let sound: ProgramSound
-    private var unsignalledQuanta = 0
+    private var nextSignals = Int64.min
     private var hasComposed = false
     private var statistics = MixerStatistics()
     private var composeSeconds = 0.0
@@ -146,13 +146,13 @@ final class ProgramCore {
         let now = ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead)
         sound.mix(hosts, leaving: leaving, from: first, now: now)
         if !leaving.isEmpty { leaving.removeAll { $0.hasGone } }
-        publishSignals(at: now)
+        publishSignals(at: now, from: first)
     }
 
-    private func publishSignals(at now: Double) {
-        unsignalledQuanta += 1
-        guard let signals, unsignalledQuanta >= Self.signalQuanta else { return }
-        unsignalledQuanta = 0
+    private func publishSignals(at now: Double, from first: Int64) {
+        guard let signals, first >= nextSignals else { return }
+        // On a grid that quanta need not fit into, so that it is ten times a second on average.
+        nextSignals = max(nextSignals, first - Self.signalSpacing) + Self.signalSpacing
         signals.publish(hosts.values.map { $0.signal(at: now) })
     }
 

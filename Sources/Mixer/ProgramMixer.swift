@@ -318,6 +318,8 @@ public final class ProgramMixer: Sendable {
             let shown = thrift.apply(scene, to: inputs)
             recorder?.record(.scene(shown), step: core.steps)
         }
+        let drawn = drawingRoom.wardrobe.takeIn()
+        if !drawn.isEmpty { recorder?.record(.drawn(drawn), step: core.steps) }
         return isStopped
     }
 }

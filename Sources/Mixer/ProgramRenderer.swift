@@ -96,7 +96,7 @@ public final class ProgramRenderer {
         recorder?.begin(configuration, firstSample: firstSample)
     }
 
-    /// A core whose pieces are drawn as soon as they are asked for.
+    /// A core whose pieces are drawn as soon as they are asked for, and seen from the next picture on.
     private static func core(
         _ configuration: ProgramConfiguration,
         anchor: ProgramAnchor,
@@ -162,6 +162,20 @@ public final class ProgramRenderer {
         wardrobe.assets.put(bytes, for: asset)
     }
 
+    /// Shows what has been drawn only when it is told to; from the beginning on.
+    var waitsForDrawn = false
+
+    /// Shows these from now on, all of which were asked for.
+    func show(drawn overlays: [Overlay]) {
+        _ = wardrobe.takeIn(only: overlays)
+    }
+
+    private func takeInDrawn() {
+        guard !waitsForDrawn else { return }
+        let drawn = wardrobe.takeIn()
+        if !drawn.isEmpty { recorder?.record(.drawn(drawn), step: core.steps) }
+    }
+
     /// Makes the next picture a key picture.
     public func requestKeyPicture() {
         encoder?.requestKeyPicture()
@@ -177,6 +191,7 @@ public final class ProgramRenderer {
         let before = MonotonicSleep.threadSeconds()
         while now <= moment {
             beforeStep(core.steps)
+            takeInDrawn()
             if let step = machine?.work(until: now) {
                 let shown = thrift.degrade(to: step, inputs.values)
                 recorder?.record(.scene(shown), step: core.steps)

@@ -1,5 +1,5 @@
 /// A colour to draw with: gamma-coded red, green and blue, and how much of what lies below it hides.
-public struct RGBAColour: Sendable, Hashable {
+public struct RGBAColour: Sendable, Hashable, Codable {
     /// 0 to 255.
     public var red: UInt8
     /// 0 to 255.

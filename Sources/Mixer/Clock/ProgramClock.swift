@@ -3,14 +3,14 @@ import Stage
 
 /// Says what of the program is due; the only clock in it, and no host's.
 ///
-/// Picture n begins at `FrameRate.sample(ofPicture:)`, a quantum of sound every 960 samples, both counted on one 48 kHz
+/// Picture n begins at `FrameRate.sample(ofPicture:)`, a quantum of sound every 512 samples, both counted on one 48 kHz
 /// counter that is tied to the monotonic clock once. A late driver is told to catch up: missed sound is mixed all the
 /// same, missed pictures are repeats. After more than a second the counter jumps; its time still only rises.
 struct ProgramClock: Sendable {
     /// What to do now.
     enum Step: Sendable, Equatable {
         case wait(until: MonotonicTime)
-        /// Mix the 960 samples from `first`.
+        /// Mix the quantum of samples from `first`.
         case sound(first: Int64)
         /// Compose picture `index`, which begins at `sample`; when `isLate` its successor is due already.
         case picture(index: Int64, sample: Int64, isLate: Bool)
@@ -30,7 +30,7 @@ struct ProgramClock: Sendable {
         self.anchor = anchor
         self.frameRate = frameRate
         nextPicture = Self.picture(notBefore: anchor.firstSample, frameRate)
-        nextQuantum = anchor.firstSample
+        nextQuantum = anchor.firstSample - ProgramTime.quantumPhase
     }
 
     /// The next thing to do at `now`; ask again after it is done.

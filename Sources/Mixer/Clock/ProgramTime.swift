@@ -6,15 +6,20 @@ internal import Media
 /// adding rounded durations, so nothing accumulates. Milliseconds as `Double` are for estimates about hosts alone.
 enum ProgramTime {
     static let sampleRate: Int64 = 48_000
-    /// Samples mixed at a time: 20 ms.
-    static let quantum = 960
-    /// Sound is mixed this many samples before its picture is due: 30 ms.
+    /// Samples mixed at a time: 10.7 ms, half a frame of AAC.
+    static let quantum = 512
+    /// Sound is mixed this many samples before its picture is due: 32 ms.
     ///
     /// An AAC packet comes out only when 2048 to 3072 samples from its timestamp on have gone in, and a picture may not
     /// leave before the sound that belongs before it. So a quantum mixed when its picture is due would let every picture
-    /// wait for 30 to 50 ms; with this lead it is 5 to 30, while it is coded. A longer lead would only move the wait to
+    /// wait for 37 to 58 ms; with this lead it is 5 to 26, while it is coded. A longer lead would only move the wait to
     /// where sound is needed before it has come: what counts is from a sound's arrival to the packet that holds it.
-    static let soundLead: Int64 = 1440
+    static let soundLead: Int64 = 1536
+    /// The first quantum begins this many samples before the program does.
+    ///
+    /// So what the limiter, which is behind by its look-ahead, gives out of every other quantum ends with a frame of AAC,
+    /// and no frame waits for a quantum of which it needs only the beginning.
+    static let quantumPhase = Int64(quantum - Limiter.lookAhead)
 
     /// A program timestamp in milliseconds, rounded down.
     static func milliseconds(ofSample sample: Int64) -> Int64 {

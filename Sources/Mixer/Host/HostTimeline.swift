@@ -31,9 +31,9 @@ struct HostTimeline: Sendable {
     static let patience = 5.0
     /// From the arrival of the last sound that a quantum needs to that quantum's turn: the lead with which it is mixed,
     /// its own length, and what the reader keeps in hand.
-    static let soundNeed = Double(ProgramTime.soundLead + Int64(ProgramTime.quantum)) / 48 + 13
+    static let soundNeed = Double(ProgramTime.soundLead + Int64(ProgramTime.quantum)) / 48 + SoundReader.need
     /// The least time that sound may be late, and what is added to the jitter seen.
-    static let leastSlack = 20.0
+    static let leastSlack = 12.0
     static let margin = 5.0
 
     private static let smoothing = 2.0

@@ -1,7 +1,7 @@
 import Codecs
 
 /// The picture that covers the canvas behind the tiles.
-struct BackgroundPicture: Sendable, Hashable {
+struct BackgroundPicture: Sendable, Hashable, Codable {
     var asset: String
     /// Pixels, even.
     var width: Int

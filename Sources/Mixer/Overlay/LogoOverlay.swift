@@ -1,7 +1,7 @@
 import Codecs
 
 /// A picture over a corner of the canvas, in its own shape.
-struct LogoOverlay: Sendable, Hashable {
+struct LogoOverlay: Sendable, Hashable, Codable {
     var asset: String
     /// Pixels.
     var height: Int

@@ -1,7 +1,7 @@
 import Codecs
 
 /// One or two lines of text on a panel over the lower part of the canvas.
-struct LowerThirdOverlay: Sendable, Hashable {
+struct LowerThirdOverlay: Sendable, Hashable, Codable {
     var title: String
     var subtitle: String?
     /// Pixels across of the canvas, which the panel does not leave.

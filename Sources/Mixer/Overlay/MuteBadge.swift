@@ -1,7 +1,7 @@
 import Codecs
 
 /// A sign in the lower right corner of a small tile: the host is not heard.
-struct MuteBadge: Sendable, Hashable {
+struct MuteBadge: Sendable, Hashable, Codable {
     /// Pixels down of the tile; the badge grows with it.
     var tileHeight: Int
     var theme: OverlayTheme = .dark

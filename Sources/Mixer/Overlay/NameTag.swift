@@ -1,7 +1,7 @@
 import Codecs
 
 /// A host's name, then whether the microphone is on, in the lower left corner of the host's tile.
-struct NameTag: Sendable, Hashable {
+struct NameTag: Sendable, Hashable, Codable {
     /// The name; nil shows none.
     var name: String?
     /// Whether the microphone is on; nil shows none.

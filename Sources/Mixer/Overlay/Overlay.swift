@@ -3,7 +3,7 @@ import Codecs
 /// Something the program shows that is no host's picture, said by what it has to say; what it looks like follows from it.
 ///
 /// Two that are equal look the same, so each is rendered once.
-enum Overlay: Sendable, Hashable {
+enum Overlay: Sendable, Hashable, Codable {
     case nameTag(NameTag)
     case muteBadge(MuteBadge)
     case personCard(PersonCard)

@@ -1,7 +1,7 @@
 import Codecs
 
 /// The colours of names, cards, slates and titles.
-struct OverlayTheme: Sendable, Hashable {
+struct OverlayTheme: Sendable, Hashable, Codable {
     /// Behind everything.
     var background: RGBAColour
     /// A tile whose host has no picture.

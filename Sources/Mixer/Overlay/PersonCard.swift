@@ -1,7 +1,7 @@
 import Codecs
 
 /// What stands for a host without a picture: the avatar, or a disc with initials, and the name, on the tile's colour.
-struct PersonCard: Sendable, Hashable {
+struct PersonCard: Sendable, Hashable, Codable {
     var name: String
     /// The asset shown in the disc; initials are shown without one, and as long as it is not there.
     var avatar: String?

@@ -1,7 +1,7 @@
 import Codecs
 
 /// The whole canvas while nobody is shown: words, an image that covers it, or words over an image.
-struct SlateCard: Sendable, Hashable {
+struct SlateCard: Sendable, Hashable, Codable {
     /// nil for an image alone.
     var text: String?
     /// The asset that covers the canvas; the background's colour is shown without one, and as long as it is not there.

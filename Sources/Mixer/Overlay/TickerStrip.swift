@@ -3,7 +3,7 @@ import Codecs
 /// A line of text as one long picture, of which the program shows a window that moves along.
 ///
 /// Nothing is seen through it: what lies below never has to be painted again while it moves.
-struct TickerStrip: Sendable, Hashable {
+struct TickerStrip: Sendable, Hashable, Codable {
     var text: String
     /// Pixels across of the canvas.
     var canvasWidth: Int

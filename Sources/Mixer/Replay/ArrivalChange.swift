@@ -7,4 +7,6 @@ enum ArrivalChange: Sendable, Equatable, Codable {
     case scene(Scene)
     /// A host's media is held back so many milliseconds from here on.
     case jitterTarget(String, Int)
+    /// These have been drawn, and are seen from here on.
+    case drawn([Overlay])
 }

@@ -6,8 +6,9 @@ public import Stage
 /// same in every run.
 ///
 /// It is the program that the live mixer made wherever that was in time: each decision about a host follows from when
-/// its packets came, each change takes effect between the same two steps. Not repeated are what the machine alone was
-/// guilty of (a picture that was late, an encoder that was behind) and the files that scenes name.
+/// its packets came, each change takes effect between the same two steps, and so does each name and card that was drawn
+/// beside it. Not repeated are what the machine alone was guilty of (a picture that was late, an encoder that was
+/// behind) and the files that scenes name.
 public struct ArrivalReplay: Sendable {
     private let path: String
     private let head: ArrivalHead
@@ -89,6 +90,7 @@ public struct ArrivalReplay: Sendable {
     /// Lets everything happen to `renderer` in its turn, up to the last arrival and the last change.
     func run(_ renderer: ProgramRenderer) throws(ArrivalError) {
         var course = Course(inputs: inputs, changes: changes)
+        renderer.waitsForDrawn = true
         var reader = try ArrivalReader(path: path)
         while let entry = try reader.next() {
             guard case .packet(let number, let arrival, let packet) = entry else { continue }
@@ -134,6 +136,7 @@ public struct ArrivalReplay: Sendable {
                 case .remove(let id): renderer.removeHost(id)
                 case .scene(let scene): renderer.apply(scene)
                 case .jitterTarget(let id, let target): renderer.setJitterTarget(target, for: id)
+                case .drawn(let overlays): renderer.show(drawn: overlays)
                 }
                 next += 1
             }

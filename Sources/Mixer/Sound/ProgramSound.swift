@@ -59,14 +59,17 @@ final class ProgramSound {
         // Before the limiter, which would turn what is left down for the sake of what was taken out.
         for (id, mix) in returns { take(mix, of: id, hosts[id], from: first) }
         limiter.process(sum.left, sum.right, count: ProgramTime.quantum)
-        // What comes out of the limiter went in one look-ahead before; at the very beginning that is nothing.
-        let skipped = isFirstQuantum ? Limiter.lookAhead : 0
-        isFirstQuantum = false
+        // What comes out of the limiter went in one look-ahead before; at the very beginning that is nothing, and lies
+        // before the program.
+        if isFirstQuantum {
+            isFirstQuantum = false
+            return
+        }
         output.takeSound(
-            left: sum.left + skipped,
-            right: sum.right + skipped,
-            count: ProgramTime.quantum - skipped,
-            firstSample: first - Int64(Limiter.lookAhead - skipped)
+            left: sum.left,
+            right: sum.right,
+            count: ProgramTime.quantum,
+            firstSample: first - Int64(Limiter.lookAhead)
         )
     }
 
@@ -80,14 +83,17 @@ final class ProgramSound {
     private func take(_ mix: ReturnMix, of id: String, _ host: ProgramHost?, from first: Int64) {
         guard let returnOutput else { return }
         mix.make(of: sum, without: host)
-        let skipped = mix.isFirst ? Limiter.lookAhead : 0
-        mix.isFirst = false
+        // As for the program: what comes first out of the limiter was never put in.
+        if mix.isFirst {
+            mix.isFirst = false
+            return
+        }
         returnOutput.takeReturn(
             id,
-            left: mix.samples.left + skipped,
-            right: mix.samples.right + skipped,
-            count: ProgramTime.quantum - skipped,
-            firstSample: first - Int64(Limiter.lookAhead - skipped)
+            left: mix.samples.left,
+            right: mix.samples.right,
+            count: ProgramTime.quantum,
+            firstSample: first - Int64(Limiter.lookAhead)
         )
     }
 }

@@ -20,8 +20,8 @@ import Testing
         )
     }
 
-    // On the program's grid, and with what the selector gives way by, a flash may be up to 19 ms from its place at 30
-    // pictures a second, and up to 9.5 ms at 60.
+    // On the program's grid, and with what the selector gives way by, a flash may be up to 18 ms from its place at 30
+    // pictures a second, and up to 9 ms at 60.
 
     /// Every second from `start` to `end` has one flash, and one beep within 20 ms of it.
     private func expectSync(_ watch: SyncWatch, from start: Double, to end: Double, within limit: Double = 20) {

@@ -55,7 +55,8 @@ struct CoderEconomyTests {
         let silence = [Float](repeating: 0, count: ProgramTime.quantum)
         silence.withUnsafeBufferPointer { zeros in
             guard let start = zeros.baseAddress else { return }
-            for quantum in 0..<Int64(420) {
+            // More sound than the eight seconds of pictures.
+            for quantum in 0..<Int64(9 * 48_000 / ProgramTime.quantum) {
                 encoder.takeSound(
                     left: start,
                     right: start,

@@ -11,13 +11,15 @@ import Testing
         ducker.advance(level: -30)
         #expect(ducker.depth == 1)
         var depths: [Double] = []
-        for _ in 0..<21 {
+        let step = Double(ProgramTime.quantum) / 48 / 400
+        for _ in 0..<40 {
             ducker.advance(level: -70)
             depths.append(ducker.depth)
         }
-        #expect(abs(depths[0] - 0.95) < 1e-9)
-        #expect(abs(depths[9] - 0.5) < 1e-9)
-        #expect(depths[19] < 1e-9 && depths[20] == 0)
+        for (index, depth) in depths.enumerated() {
+            #expect(abs(depth - max(1 - Double(index + 1) * step, 0)) < 1e-9)
+        }
+        #expect(depths.last == 0)
     }
 
     @Test("Speech begins at -40 dBFS and lasts down to -46, so that a level in between does not flutter")

@@ -6,15 +6,17 @@ import Testing
 @Suite("The limiter") struct LimiterTests {
     private func run(_ input: [Float]) -> [Float] {
         var limiter = Limiter()
-        let buffer = StereoBuffer(capacity: 960)
+        let quantum = ProgramTime.quantum
+        let buffer = StereoBuffer(capacity: quantum)
         var output: [Float] = []
-        for start in stride(from: 0, to: input.count - 959, by: 960) {
-            for index in 0..<960 {
+        for start in stride(from: 0, to: input.count, by: quantum) {
+            let count = min(quantum, input.count - start)
+            for index in 0..<count {
                 buffer.left[index] = input[start + index]
                 buffer.right[index] = -input[start + index]
             }
-            limiter.process(buffer.left, buffer.right, count: 960)
-            for index in 0..<960 {
+            limiter.process(buffer.left, buffer.right, count: count)
+            for index in 0..<count {
                 output.append(buffer.left[index])
                 let (left, right) = (buffer.left[index], buffer.right[index])
                 if left != -right { Issue.record("the channels part") }

@@ -44,7 +44,7 @@ import Testing
             TestTone.step(of: 440, amplitude: 0.2) + TestTone.step(of: 880, amplitude: 0.2825)
             + TestTone.step(of: 1320, amplitude: 0.4)
         let largest = TestTone.largestStep(in: rehearsal.output.sound(from: 1000, to: 5700))
-        #expect(largest < steps * 1.05 + 1.5 * 0.6 / 960)
+        #expect(largest < steps * 1.05 + 1.5 * 0.6 / Float(ProgramTime.quantum))
     }
 
     @Test("T3 A microphone that is switched off is out of the mix within 1024 samples, and spreads nothing")

@@ -10,7 +10,7 @@ private struct Player: ~Copyable {
 
     var track = SoundTrack()
     var reader: SoundReader
-    private let quantum = StereoBuffer(capacity: 960)
+    private let quantum = StereoBuffer(capacity: ProgramTime.quantum)
     private var written = 0
     private(set) var output: [Float] = []
 
@@ -42,7 +42,7 @@ private struct Player: ~Copyable {
             left: quantum.left,
             right: quantum.right
         )
-        output.append(contentsOf: UnsafeBufferPointer(start: quantum.left, count: 960))
+        output.append(contentsOf: UnsafeBufferPointer(start: quantum.left, count: ProgramTime.quantum))
     }
 
     var time: Double { Double(output.count) / 48 }

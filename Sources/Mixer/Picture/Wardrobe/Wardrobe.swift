@@ -3,7 +3,8 @@ import Synchronization
 /// Holds what is drawn for scenes, and what waits to be drawn.
 ///
 /// Drawing takes milliseconds, so whoever owns the program draws elsewhere: it calls `drawNext` on a thread that nobody
-/// waits for, while the program's thread asks and looks. What is not wanted any more is kept for a while, because a
+/// waits for. What is drawn hangs ready until the program's thread takes it in, between two of its steps, so that it can
+/// be told afterwards which picture was the first to show it. What is not wanted any more is kept for a while, because a
 /// microphone that went off comes on again.
 final class Wardrobe: Sendable {
     /// Pieces kept beside those that are wanted.
@@ -19,6 +20,8 @@ final class Wardrobe: Sendable {
     private struct State {
         var wanted: Set<Piece> = []
         var waiting: [Piece] = []
+        /// Drawn and not taken in yet, in the order in which they were drawn.
+        var ready: [(piece: Piece, content: RenderedOverlay.Content?)] = []
         /// nil for those that cannot be drawn, or of which nothing is seen.
         var drawn: [Piece: RenderedOverlay?] = [:]
         /// Those drawn that are not wanted, the one unwanted longest first.
@@ -28,14 +31,15 @@ final class Wardrobe: Sendable {
 
     let assets: AssetShelf
     private let state = Mutex(State())
-    private let drawnCount = Atomic(0)
+    private let takenCount = Atomic(0)
+    private let hasReady = Atomic(false)
 
     init(_ assets: AssetShelf) {
         self.assets = assets
     }
 
-    /// Rises with each piece that is drawn.
-    var version: Int { drawnCount.load(ordering: .acquiring) }
+    /// Rises whenever something is taken in.
+    var version: Int { takenCount.load(ordering: .acquiring) }
 
     /// The piece for `overlay` with the file that is there now.
     func piece(_ overlay: Overlay) -> Piece {
@@ -48,7 +52,9 @@ final class Wardrobe: Sendable {
             state.unwanted.append(contentsOf: state.wanted.filter { !pieces.contains($0) && state.drawn[$0] != nil })
             state.unwanted.removeAll(where: pieces.contains)
             state.wanted = pieces
-            state.waiting = pieces.filter { state.drawn[$0] == nil }
+            state.waiting = pieces.filter { piece in
+                state.drawn[piece] == nil && !state.ready.contains { $0.piece == piece }
+            }
             while state.unwanted.count > Self.spare {
                 state.drawn.removeValue(forKey: state.unwanted.removeFirst())
             }
@@ -56,7 +62,7 @@ final class Wardrobe: Sendable {
         }
     }
 
-    /// The piece as it is painted; nil when it is not drawn yet, and nil within when there is nothing to paint.
+    /// The piece as it is painted; nil when it is not there yet, and nil within when there is nothing to paint.
     func drawn(_ piece: Piece) -> RenderedOverlay?? {
         state.withLock { $0.drawn[piece] }
     }
@@ -71,13 +77,38 @@ final class Wardrobe: Sendable {
             // A file of no known kind, most of all: the program does without.
             content = nil
         }
-        state.withLock { state in
-            state.serial += 1
-            let serial = state.serial
-            state.drawn.updateValue(content.map { RenderedOverlay(serial: serial, content: $0) }, forKey: piece)
-            if !state.wanted.contains(piece) { state.unwanted.append(piece) }
-        }
-        drawnCount.add(1, ordering: .releasing)
+        state.withLock { $0.ready.append((piece, content)) }
+        hasReady.store(true, ordering: .releasing)
         return true
+    }
+
+    /// Takes in what is ready; the program's thread, between two steps.
+    ///
+    /// - Parameter overlays: Only these, when they are ready; nil for all.
+    /// - Returns: What was taken in.
+    func takeIn(only overlays: [Overlay]? = nil) -> [Overlay] {
+        guard hasReady.load(ordering: .acquiring) else { return [] }
+        let taken = state.withLock { state -> [Overlay] in
+            let ready = state.ready
+            state.ready.removeAll()
+            var taken: [Overlay] = []
+            for (piece, content) in ready {
+                if let overlays, !overlays.contains(piece.overlay) {
+                    state.ready.append((piece, content))
+                    continue
+                }
+                // One that was asked for again while it was drawn is drawn twice; the first will do.
+                guard state.drawn[piece] == nil else { continue }
+                taken.append(piece.overlay)
+                state.serial += 1
+                let drawn = content.map { RenderedOverlay(serial: state.serial, content: $0) }
+                state.drawn.updateValue(drawn, forKey: piece)
+                if !state.wanted.contains(piece) { state.unwanted.append(piece) }
+            }
+            if state.ready.isEmpty { hasReady.store(false, ordering: .relaxed) }
+            return taken
+        }
+        if !taken.isEmpty { takenCount.add(1, ordering: .releasing) }
+        return taken
     }
 }

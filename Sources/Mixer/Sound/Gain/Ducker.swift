@@ -1,6 +1,6 @@
 /// How far everybody else is turned down while a host speaks under whom the others step back.
 ///
-/// Follows the level of those hosts a quantum at a time: down within 20 ms of the first word, up again evenly over
+/// Follows the level of those hosts a quantum at a time: down within 11 ms of the first word, up again evenly over
 /// 400 ms, so that the gaps between words are not filled with what lies under them.
 struct Ducker: Sendable {
     /// Speech begins when the level reaches this, in dBFS.

@@ -1,6 +1,6 @@
 /// A gain that goes from one value to another along a smooth curve, over as many samples as it is applied to.
 ///
-/// The curve begins and ends level, so a change over a quantum (20 ms) has nothing in it that is heard as a click.
+/// The curve begins and ends level, so a change over a quantum (11 ms) has nothing in it that is heard as a click.
 struct GainCurve: Sendable, Equatable {
     static let silent = GainCurve(from: 0, to: 0)
 

@@ -7,9 +7,11 @@ import Codecs
 /// stretcher, so what it gets, and gives, never breaks off. Owned by the program's thread.
 struct SoundReader: ~Copyable {
     /// Samples handed to the stretcher at a time.
-    private static let chunk = 240
+    private static let chunk = 128
     /// Samples that stay in the track while it plays, so that there is always something to fade out with.
     private static let reserve = SoundTrack.fade
+    /// Milliseconds of sound beyond a quantum's end that are taken, or kept in hand, while it plays.
+    static let need = Double(chunk + reserve) / 48
     /// An error beyond this many milliseconds is not stretched away.
     static let largestError = 80.0
     /// An error up to this many milliseconds is left alone, so that most of the time nothing is stretched at all.

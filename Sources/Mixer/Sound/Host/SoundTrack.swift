@@ -6,8 +6,8 @@
 /// mapping counts from its own first sample on, so that it does not matter how long before its turn it was decoded.
 /// Filled by the decode thread, read by the program's, under their host's lock.
 struct SoundTrack: ~Copyable, Sendable {
-    /// Samples over which the sound is faded where it breaks off and begins: 8 ms.
-    static let fade = 384
+    /// Samples over which the sound is faded where it breaks off and begins: 5.3 ms.
+    static let fade = 256
     static let tolerance = 40.0
     /// A longer gap is not filled but taken as a new beginning.
     static let longestGap = 500.0

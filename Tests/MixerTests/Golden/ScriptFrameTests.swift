@@ -1,0 +1,102 @@
+import Codecs
+import Foundation
+import Media
+import NIOCore
+import Stage
+import Testing
+
+@testable import Mixer
+
+/// One stage with names, titles and a ticker in many scripts, whole: some hosts seen, some as cards.
+///
+/// With `FOOTLIGHT_GOLDEN_FRAMES` set to a folder the picture is put there as a PNG to be looked at.
+@Suite("Golden frames of many scripts") struct ScriptFrameTests {
+    private static let names = [
+        "Ada Lovelace", "فاطمة الزهراء", "प्रियंका चोपड़ा", "王小明", "🎉 Zoë 👩🏽‍🚀", "Дмитрий", "이민호", "Ελένη", "สมชาย",
+    ]
+    private static let size = (width: 1280, height: 720)
+
+    /// The stage once everything stands still.
+    private func canvas(names: [String], isTold: Bool) throws -> Canvas {
+        let (width, height) = Self.size
+        let ring = try CanvasRing(width: width, height: height)
+        let renderer = ProgramRenderer(
+            configuration: ProgramConfiguration(width: width, height: height, frameRate: FrameRate(10)),
+            ring: ring,
+            output: RecordingOutput(ring: ring)
+        )
+        var scene = Rehearsal.grid(names, width: width, height: height)
+        scene.transition = 0
+        for index in scene.tiles.indices where index % 2 == 1 { scene.tiles[index].isMicOn = false }
+        if isTold {
+            scene.decoration.lowerThird = LowerThird(title: "مرحبا بكم في العرض", subtitle: "नमस्ते · 欢迎 · Welcome 🎬")
+            scene.decoration.ticker = Ticker(text: "Latin · العربية · हिन्दी · 中文 · 🍓🥦 · Кириллица · 한국어 ")
+        }
+        renderer.apply(scene)
+        let clip = try HostClip.plain(.blue, tone: nil, width: 320, height: 180, frameRate: 10)
+        // Every third is not seen, and has a card.
+        for (index, name) in names.enumerated() where index % 3 != 2 {
+            let input = renderer.addHost(name)
+            for packet in clip.packets(from: 0, to: 1000) {
+                input.receive(packet, arrival: Rehearsal.moment(Double(packet.timestamp)))
+            }
+        }
+        renderer.advance(to: Rehearsal.moment(1200))
+        return renderer.newestCanvas
+    }
+
+    /// The lightness of each pixel of a tile's tag.
+    private func tag(_ tile: TileRectangle, on canvas: Canvas) -> [UInt8] {
+        (tile.y + tile.height - 44..<tile.y + tile.height).flatMap { y in
+            (tile.x..<tile.x + 200).map { x in
+                canvas.averageColour(of: PixelRectangle(x: x & ~1, y: y & ~1, width: 2, height: 2)).y
+            }
+        }
+    }
+
+    @Test("V8 Latin, Arabic, Hindi, Chinese, emoji: each name is on its tile or card, no two alike, in every picture")
+    func names() throws {
+        let canvas = try canvas(names: Self.names, isTold: false)
+        try keep(canvas, "scripts_names")
+        let tiles = Rehearsal.grid(Self.names, width: Self.size.width, height: Self.size.height).tiles.map(\.rectangle)
+        let tags = tiles.map { tag($0, on: canvas) }
+        for (name, tag) in zip(Self.names, tags) {
+            // Letters are lighter than all that lies behind them.
+            #expect(tag.count { $0 > 110 } > 60, "\(name)")
+        }
+        #expect(Set(tags).count == tags.count)
+        #expect(try self.canvas(names: Self.names, isTold: false).bytesOfLuma == canvas.bytesOfLuma)
+    }
+
+    @Test("A lower third from right to left and a ticker of all scripts lie over the tiles they belong over")
+    func titles() throws {
+        let (bare, told) = (try canvas(names: Self.names, isTold: false), try canvas(names: Self.names, isTold: true))
+        try keep(told, "scripts_titles")
+        let (width, height) = Self.size
+        let band = TickerStrip.band(width: width, height: height)
+        func isSame(_ area: PixelRectangle) -> Bool { bare.averageColour(of: area) == told.averageColour(of: area) }
+        #expect(isSame(PixelRectangle(x: 0, y: 0, width: width, height: height / 2)))
+        // Words run from the right: the strip's right end has some, and so has the panel.
+        #expect(!isSame(PixelRectangle(x: 0, y: band.y, width: width, height: band.height)))
+        #expect(!isSame(PixelRectangle(x: 64, y: height * 3 / 4, width: 320, height: 60)))
+    }
+
+    private func keep(_ canvas: Canvas, _ name: String) throws {
+        guard let folder = ProcessInfo.processInfo.environment["FOOTLIGHT_GOLDEN_FRAMES"], folder != "write" else {
+            return
+        }
+        let path = URL(fileURLWithPath: folder).appending(path: name + ".png")
+        try Data(try canvas.png().readableBytesView).write(to: path)
+    }
+}
+
+extension Canvas {
+    /// Means of blocks of four pixels, row by row: enough to tell two pictures apart.
+    fileprivate var bytesOfLuma: [UInt8] {
+        stride(from: 0, to: height, by: 4).flatMap { y in
+            stride(from: 0, to: width, by: 4).map { x in
+                averageColour(of: PixelRectangle(x: x, y: y, width: 4, height: 4)).y
+            }
+        }
+    }
+}
