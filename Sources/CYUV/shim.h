@@ -7,3 +7,4 @@
 #include <libyuv/scale_argb.h>
 
 #include "area.h"
+#include "fine.h"

@@ -62,6 +62,8 @@ public struct MixerStatistics: Sendable, Equatable {
         public var offsetSteps: Int64 = 0
         /// Processor seconds for decoding pictures.
         public var decodeSeconds = 0.0
+        /// Seconds for making pictures smaller while they were decoded.
+        public var reducingSeconds = 0.0
         /// Processor seconds for decoding sound.
         public var soundSeconds = 0.0
 

@@ -170,6 +170,7 @@ public final class ProgramMixer: Sendable {
             control.changes.append(.remove(id))
             let used = input.processor
             control.past.decode += used.decode
+            control.past.compose += used.compose
             control.past.sound += used.sound
             control.past.rest += used.rest
             input.close()
@@ -210,12 +211,14 @@ public final class ProgramMixer: Sendable {
         var result = report.statistics
         let (program, encoding) = (result.processor, encoder.snapshot())
         result.processor.decode = past.decode
+        result.processor.compose += past.compose
         result.processor.rest = past.rest + report.programSeconds - program.compose - program.sound
         result.processor.rest += report.encoderSeconds - encoding.encodeSeconds - encoding.soundSeconds
         result.processor.encode = encoding.encodeSeconds
         result.processor.sound += past.sound + encoding.soundSeconds + report.returnSeconds
         for used in inputs.map(\.processor) {
             result.processor.decode += used.decode
+            result.processor.compose += used.compose
             result.processor.sound += used.sound
             result.processor.rest += used.rest
         }

@@ -212,7 +212,7 @@ public final class ProgramRenderer {
         result.processor.decode = result.hosts.reduce(0) { $0 + $1.decodeSeconds }
         // Without a queue in between, the encoders run inside the core's own steps: the sound's within its sound part.
         result.processor.sound += result.hosts.reduce(0) { $0 + $1.soundSeconds }
-        result.processor.compose -= encoding.encodeSeconds
+        result.processor.compose += result.hosts.reduce(-encoding.encodeSeconds) { $0 + $1.reducingSeconds }
         result.processor.encode = encoding.encodeSeconds
         result.processor.rest = 0
         result.processor.rest = max(usedSeconds - result.processor.total, 0)

@@ -9,8 +9,6 @@ import CYUV
 struct AreaScaler: ~Copyable, @unchecked Sendable {
     /// Pairs of lengths remembered: four for each of twelve tiles of different sizes.
     private static let mostTaps = 48
-    /// So many rows are asked for ahead of their use.
-    private static let ahead = 16
     /// What is read past the end of a row, and left alone.
     private static let margin = 16
     /// Of chroma, half as wide, the loops take sixteen samples at a time.
@@ -35,20 +33,34 @@ struct AreaScaler: ~Copyable, @unchecked Sendable {
             && (leastWidth...PictureLimits.side).contains(width)
     }
 
+    /// How many rows can be made, an even number, when so many of the source's are there.
+    static func reach(of rows: Int, height: Int, targetHeight: Int) -> Int {
+        // Of chroma, which is there to half as many rows; one weight may be of the row below those that are covered.
+        max(rows / 2 - 2, 0) * (targetHeight / 2) / ((height + 1) / 2) * 2
+    }
+
     /// Scales `width` x `height` pixels to `targetWidth` x `targetHeight`, both even, as `takes` allows.
+    ///
+    /// - Parameters:
+    ///   - rows: Those to be made, an even range; nil for all.
+    ///   - isNear: The source lies in the processor's caches.
     mutating func scale(
         _ source: PicturePlanes,
         _ width: Int,
         _ height: Int,
         to target: PicturePlanes,
         _ targetWidth: Int,
-        _ targetHeight: Int
+        _ targetHeight: Int,
+        rows: Range<Int>? = nil,
+        isNear: Bool = false
     ) {
         let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
-        for (source, target, width, height, targetWidth, targetHeight) in [
-            (source.y, target.y, width, height, targetWidth, targetHeight),
-            (source.u, target.u, halfWidth, halfHeight, targetWidth / 2, targetHeight / 2),
-            (source.v, target.v, halfWidth, halfHeight, targetWidth / 2, targetHeight / 2),
+        let rows = rows ?? 0..<targetHeight
+        let half = rows.lowerBound / 2..<rows.upperBound / 2
+        for (source, target, width, height, targetWidth, targetHeight, rows) in [
+            (source.y, target.y, width, height, targetWidth, targetHeight, rows),
+            (source.u, target.u, halfWidth, halfHeight, targetWidth / 2, targetHeight / 2, half),
+            (source.v, target.v, halfWidth, halfHeight, targetWidth / 2, targetHeight / 2, half),
         ] {
             scale(
                 source,
@@ -56,7 +68,9 @@ struct AreaScaler: ~Copyable, @unchecked Sendable {
                 height: height,
                 to: target,
                 targetWidth: targetWidth,
-                targetHeight: targetHeight
+                targetHeight: targetHeight,
+                rows: rows,
+                isNear: isNear
             )
         }
     }
@@ -67,17 +81,21 @@ struct AreaScaler: ~Copyable, @unchecked Sendable {
         height: Int,
         to target: PicturePlanes.Plane,
         targetWidth: Int,
-        targetHeight: Int
+        targetHeight: Int,
+        rows made: Range<Int>,
+        isNear: Bool
     ) {
         let columns = width == targetWidth ? nil : recall(width, targetWidth)
         let rows = height == targetHeight ? nil : recall(height, targetHeight)
         let (row, isPlain) = (row, isPlain)
         withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>?.self, capacity: AreaTaps.most) { window in
-            var asked = 0
-            for y in 0..<targetHeight {
-                let wanted = min((y + 1) * height / targetHeight + Self.ahead, height)
-                source.moved(x: 0, y: asked).prefetch(width: width, height: wanted - asked)
-                asked = wanted
+            var asked = made.lowerBound * height / targetHeight
+            for y in made {
+                if !isNear {
+                    let wanted = min((y + 1) * height / targetHeight + ScalingWay.ahead, height)
+                    source.moved(x: 0, y: asked).prefetch(width: width, height: wanted - asked)
+                    asked = wanted
+                }
                 let line = target.at(x: 0, y: y)
                 // Without columns to mix there is nothing to do after the rows.
                 let mixed = columns == nil ? line : row

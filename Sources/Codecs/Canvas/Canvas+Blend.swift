@@ -51,7 +51,7 @@ extension Canvas {
         let source = overlay.planes.moved(x: column, y: row)
         let alpha = overlay.alpha.moved(x: column, y: row)
         let chromaAlpha = overlay.chromaAlpha.moved(x: column / 2, y: row / 2).start
-        let target = planes.moved(x: x + column, y: y + row)
+        let target = ownPlanes.moved(x: x + column, y: y + row)
         if part.isOpaque {
             target.y.start.update(from: source.y.start, count: part.count)
             target.y.at(x: 0, y: 1).update(from: source.y.at(x: 0, y: 1), count: part.count)

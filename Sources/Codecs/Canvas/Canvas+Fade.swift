@@ -10,7 +10,7 @@ extension Canvas {
         guard weight > 0, other !== self else { return }
         let part = other.clipped(clipped(rectangle))
         guard !part.isEmpty else { return }
-        let target = planes.moved(x: part.x, y: part.y)
+        let target = ownPlanes.moved(x: part.x, y: part.y)
         let source = other.planes.moved(x: part.x, y: part.y)
         Self.mix(target.y, source.y, part.width, part.height, weight)
         Self.mix(target.u, source.u, part.width / 2, part.height / 2, weight)
@@ -25,7 +25,7 @@ extension Canvas {
         guard weight < 256 else { return fill(rectangle, colour) }
         let part = clipped(rectangle)
         guard weight > 0, !part.isEmpty else { return }
-        let target = planes.moved(x: part.x, y: part.y)
+        let target = ownPlanes.moved(x: part.x, y: part.y)
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: part.width) { row in
             guard let start = row.baseAddress else { return }
             for (plane, value, width, height) in [

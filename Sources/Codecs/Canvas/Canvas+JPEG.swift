@@ -21,7 +21,7 @@ extension Canvas {
         let colours = try FrameOwner()
         try colours.allocate(width: width, height: height, format: AV_PIX_FMT_RGB24)
         let converter = try ScalerOwner(width: width, height: height, from: AV_PIX_FMT_YUV420P, to: AV_PIX_FMT_RGB24)
-        try converter.scale(from: frame, to: colours.pointer)
+        try converter.scale(from: shown, to: colours.pointer)
         let image = try FrameOwner()
         try image.allocate(width: width, height: height, format: AV_PIX_FMT_YUVJ420P)
         try Self.convert(colours.pointer, to: image.pointer, width: width, height: height)

@@ -18,7 +18,7 @@ extension Canvas {
         var status = av_frame_get_buffer(image.pointer, 0)
         guard status >= 0 else { throw CodecError(status, doing: "an image") }
         let converter = try ScalerOwner(width: width, height: height, from: AV_PIX_FMT_YUV420P, to: AV_PIX_FMT_RGB24)
-        try converter.scale(from: frame, to: image.pointer)
+        try converter.scale(from: shown, to: image.pointer)
         let packet = try PacketOwner()
         status = avcodec_send_frame(encoder.pointer, image.pointer)
         guard status >= 0 else { throw CodecError(status, doing: "writing a PNG") }

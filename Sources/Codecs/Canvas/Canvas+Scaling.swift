@@ -9,7 +9,7 @@ extension Canvas {
             from: other.planes,
             width: other.width,
             height: other.height,
-            to: planes,
+            to: ownPlanes,
             targetWidth: width,
             targetHeight: height
         )

@@ -11,8 +11,10 @@ public final class Canvas: @unchecked Sendable {
     /// Pixels, even.
     public let height: Int
 
-    // An encoder takes a reference for as long as it reads; see `VideoEncoder.encode`.
-    let frame: UnsafeMutablePointer<AVFrame>
+    /// The canvas's own memory.
+    private let frame: UnsafeMutablePointer<AVFrame>
+    /// What is shown in its stead; see `show`.
+    private var borrowed: UnsafeMutablePointer<AVFrame>?
     var scaler = PictureScaler()
 
     /// - Parameters:
@@ -47,18 +49,54 @@ public final class Canvas: @unchecked Sendable {
     deinit {
         var released: UnsafeMutablePointer<AVFrame>? = frame
         av_frame_free(&released)
+        av_frame_free(&borrowed)
     }
 
     /// The whole canvas.
     public var bounds: PixelRectangle { PixelRectangle(x: 0, y: 0, width: width, height: height) }
 
-    var planes: PicturePlanes { PicturePlanes(frame) }
+    /// What the canvas shows, for an encoder; it takes a reference for as long as it reads.
+    var shown: UnsafeMutablePointer<AVFrame> { borrowed ?? frame }
+
+    /// What the canvas shows, to be read.
+    var planes: PicturePlanes { PicturePlanes(shown) }
+
+    /// The canvas's own memory, to be painted on; a picture that was only shown is gone.
+    var ownPlanes: PicturePlanes {
+        if borrowed != nil { av_frame_free(&borrowed) }
+        return PicturePlanes(frame)
+    }
+
+    /// Shows `picture` itself, without painting it, until something is painted; then all has to be painted anew.
+    ///
+    /// - Returns: Whether it is of the canvas's size and colours. If not, nothing has changed.
+    public func show(_ picture: Picture) -> Bool {
+        guard (picture.width, picture.height) == (width, height), picture.sampleAspectRatio == .square,
+            ColourTransform(from: picture.matrix, isFullRange: picture.isFullRange) == nil
+        else { return false }
+        guard let other = av_frame_alloc() else { return false }
+        guard picture.lend(to: other) else {
+            var released: UnsafeMutablePointer<AVFrame>? = other
+            av_frame_free(&released)
+            return false
+        }
+        av_frame_free(&borrowed)
+        borrowed = other
+        return true
+    }
+
+    /// Lets nothing of the canvas's own memory be in anybody's hands but its own.
+    func takeBack() throws(CodecError) {
+        guard borrowed == nil else { return }
+        let status = av_frame_make_writable(frame)
+        guard status >= 0 else { throw CodecError(status, doing: "taking a canvas back") }
+    }
 
     /// Paints the part of `rectangle` that lies on the canvas.
     public func fill(_ rectangle: PixelRectangle, _ colour: YUVColour) {
         let part = clipped(rectangle)
         guard !part.isEmpty else { return }
-        let at = planes.moved(x: part.x, y: part.y)
+        let at = ownPlanes.moved(x: part.x, y: part.y)
         let (width, height) = (Int32(part.width), Int32(part.height))
         SetPlane(at.y.start, Int32(at.y.stride), width, height, UInt32(colour.y))
         SetPlane(at.u.start, Int32(at.u.stride), width / 2, height / 2, UInt32(colour.u))
@@ -70,7 +108,7 @@ public final class Canvas: @unchecked Sendable {
         guard other !== self else { return }
         let part = other.clipped(clipped(rectangle))
         guard !part.isEmpty else { return }
-        let target = planes.moved(x: part.x, y: part.y)
+        let target = ownPlanes.moved(x: part.x, y: part.y)
         let source = other.planes.moved(x: part.x, y: part.y)
         Self.copyPlane(source.y, target.y, part.width, part.height)
         Self.copyPlane(source.u, target.u, part.width / 2, part.height / 2)
@@ -104,8 +142,27 @@ public final class Canvas: @unchecked Sendable {
             fit: mode
         )
         fillBars(of: rectangle, around: framing.target, background)
-        let target = planes.moved(x: framing.target.x, y: framing.target.y)
+        let target = ownPlanes.moved(x: framing.target.x, y: framing.target.y)
         let crop = framing.crop
+        let (width, height) = (framing.target.width, framing.target.height)
+        let isCopied: Void? = picture.withReducedPlanes(crop, framing.target) { source in
+            Self.copyPlane(source.y, target.y, width, height)
+            Self.copyPlane(source.u, target.u, width / 2, height / 2)
+            Self.copyPlane(source.v, target.v, width / 2, height / 2)
+        }
+        if isCopied == nil { try scale(picture, crop, to: target, width: width, height: height) }
+        if let transform = ColourTransform(from: picture.matrix, isFullRange: picture.isFullRange) {
+            transform.apply(to: target, width: width, height: height)
+        }
+    }
+
+    private func scale(
+        _ picture: Picture,
+        _ crop: PictureFraming.Crop,
+        to target: PicturePlanes,
+        width: Int,
+        height: Int
+    ) throws(CodecError) {
         let result = picture.withPlanes { (source) -> Result<Void, CodecError> in
             do throws(CodecError) {
                 try scaler.scale(
@@ -113,8 +170,8 @@ public final class Canvas: @unchecked Sendable {
                     width: crop.width,
                     height: crop.height,
                     to: target,
-                    targetWidth: framing.target.width,
-                    targetHeight: framing.target.height
+                    targetWidth: width,
+                    targetHeight: height
                 )
                 return .success(())
             } catch {
@@ -122,9 +179,6 @@ public final class Canvas: @unchecked Sendable {
             }
         }
         try result.get()
-        if let transform = ColourTransform(from: picture.matrix, isFullRange: picture.isFullRange) {
-            transform.apply(to: target, width: framing.target.width, height: framing.target.height)
-        }
     }
 
     private func fillBars(of rectangle: PixelRectangle, around inner: PixelRectangle, _ colour: YUVColour) {
@@ -154,6 +208,6 @@ public final class Canvas: @unchecked Sendable {
         _ width: Int,
         _ height: Int
     ) {
-        CopyPlane(source.start, Int32(source.stride), target.start, Int32(target.stride), Int32(width), Int32(height))
+        c_copy_rows(source.start, source.stride, target.start, target.stride, Int32(width), Int32(height))
     }
 }

@@ -1,7 +1,7 @@
 /// Which part of a picture goes where on the canvas.
 ///
-/// A crop may give up to 1/32 more of a side than the shapes ask for, if the picture then shrinks by exactly 3:4, 1:2 or
-/// 1:4 or not at all: those ratios cost a tenth of the others. Tiles of a grid with gaps are a few pixels short of such
+/// A crop may give up to 1/32 more of a side than the shapes ask for, if the picture then shrinks by exactly 3:4, 1:2, 1:3
+/// or 1:4 or not at all: those ratios cost the least. Tiles of a grid with gaps are a few pixels short of such
 /// ratios, so nearly every tile of a usual program gains.
 public struct PictureFraming: Sendable, Equatable {
     /// The part of the picture that is shown; `x` and `y` are even.
@@ -22,7 +22,7 @@ public struct PictureFraming: Sendable, Equatable {
     public let target: PixelRectangle
 
     /// The shrinking ratios with fast paths, as source per target pixels.
-    private static let fastRatios = [(1, 1), (4, 3), (2, 1), (4, 1)]
+    private static let fastRatios = [(1, 1), (4, 3), (2, 1), (3, 1), (4, 1)]
 
     /// Finds the place of a picture.
     ///

@@ -2,16 +2,16 @@ import CYUV
 
 /// Scales 4:2:0 pictures straight into the planes of a canvas.
 ///
-/// libyuv has hand-written rows for exactly 1:1, 3:4, 1:2 and 1:4, and enlarges. What else is smaller goes through our
-/// own scaler by area, which reaches down to a third; anything smaller than that is halved into scratch memory first.
+/// Half the size and a third are made with the detail kept. libyuv has hand-written rows for exactly 1:1, 3:4 and 1:4,
+/// and enlarges. What else is smaller goes through our own scaler by area, which reaches down to a third; anything
+/// smaller than that is halved into scratch memory first.
 struct PictureScaler: ~Copyable {
-    /// Rows scaled at a time, while the next are on their way from memory; a multiple of 8, for chroma at 3:4.
-    private static let band = 16
     /// Below this many pixels a side the plain box filter is cheap enough, and halving would round too much away.
     private static let smallestHalved = 128
 
     private var scratch = ScratchPicture()
     private var area = AreaScaler()
+    private let fine = FineScaler()
 
     init() {}
 
@@ -26,61 +26,86 @@ struct PictureScaler: ~Copyable {
     ) throws(CodecError) {
         var (source, width, height) = (source, width, height)
         var step = 0
-        while !Self.isFast(width, targetWidth, height, targetHeight),
-            !AreaScaler.takes(width, targetWidth, height, targetHeight), width > 2 * targetWidth,
+        while ScalingWay(width, targetWidth, height, targetHeight) == nil, width > 2 * targetWidth,
             height > 2 * targetHeight,
             min(width, height) >= Self.smallestHalved
         {
             // Multiples of four, so that chroma halves exactly too.
             let (halfWidth, halfHeight) = ((width & ~3) / 2, (height & ~3) / 2)
-            let half = try scratch.planes(step: step, width: halfWidth, height: halfHeight)
-            try Self.runInBands(source, halfWidth * 2, halfHeight * 2, half, halfWidth, halfHeight)
-            (source, width, height) = (half, halfWidth, halfHeight)
+            let smaller = try scratch.planes(step: step, width: halfWidth, height: halfHeight)
+            try scaleRows(
+                0..<halfHeight,
+                by: .exact(source: 2, target: 1),
+                from: source,
+                width: halfWidth * 2,
+                height: halfHeight * 2,
+                to: smaller,
+                targetWidth: halfWidth,
+                targetHeight: halfHeight
+            )
+            (source, width, height) = (smaller, halfWidth, halfHeight)
             step += 1
         }
-        let isFast = Self.isFast(width, targetWidth, height, targetHeight)
-        if !isFast, AreaScaler.takes(width, targetWidth, height, targetHeight) {
-            area.scale(source, width, height, to: target, targetWidth, targetHeight)
-            return
+        if let way = ScalingWay(width, targetWidth, height, targetHeight) {
+            return try scaleRows(
+                0..<targetHeight,
+                by: way,
+                from: source,
+                width: width,
+                height: height,
+                to: target,
+                targetWidth: targetWidth,
+                targetHeight: targetHeight
+            )
         }
-        if isFast { return try Self.runInBands(source, width, height, target, targetWidth, targetHeight) }
         let isSmaller = width > 2 * targetWidth || height > 2 * targetHeight
         let filter = isSmaller ? kFilterBox : kFilterBilinear
         try Self.run(source, width, height, target, targetWidth, targetHeight, filter: filter)
     }
 
-    private static func isFast(_ width: Int, _ targetWidth: Int, _ height: Int, _ targetHeight: Int) -> Bool {
-        [(1, 1), (4, 3), (2, 1), (4, 1)].contains { source, target in
-            width * target == targetWidth * source && height * target == targetHeight * source
-        }
-    }
-
-    /// Scales by an exact ratio, asking ahead for what comes next.
+    /// Makes the rows `rows` of the target.
     ///
-    /// A decoder's pictures have left the processor's caches by the time they are scaled.
-    private static func runInBands(
-        _ source: PicturePlanes,
-        _ width: Int,
-        _ height: Int,
-        _ target: PicturePlanes,
-        _ targetWidth: Int,
-        _ targetHeight: Int
+    /// - Parameters:
+    ///   - rows: From where the last call ended, or from 0, to what the way's `reach` says.
+    ///   - way: The one from one of these sizes to the other.
+    ///   - isNear: The source lies in the processor's caches; else it is asked for ahead of its use, since a decoder's
+    ///     pictures have left them by the time they are shown.
+    mutating func scaleRows(
+        _ rows: Range<Int>,
+        by way: ScalingWay,
+        from source: PicturePlanes,
+        width: Int,
+        height: Int,
+        to target: PicturePlanes,
+        targetWidth: Int,
+        targetHeight: Int,
+        isNear: Bool = false
     ) throws(CodecError) {
-        var row = 0
-        while row < height {
-            let rows = min(band, height - row)
-            let next = min(band, height - row - rows)
-            source.moved(x: 0, y: row + rows).prefetch(width: width, height: next)
-            try run(
-                source.moved(x: 0, y: row),
-                width,
-                rows,
-                target.moved(x: 0, y: row * targetHeight / height),
-                targetWidth,
-                rows * targetHeight / height,
-                filter: kFilterBox
-            )
-            row += rows
+        switch way {
+        case .fine(let divisor):
+            fine.scale(source, width, height, by: divisor, to: target, rows: rows, isNear: isNear)
+        case .area:
+            area.scale(source, width, height, to: target, targetWidth, targetHeight, rows: rows, isNear: isNear)
+        case .exact(let from, let to):
+            let end = rows.upperBound == targetHeight ? height : rows.upperBound * from / to
+            var row = rows.lowerBound * from / to
+            while row < end {
+                let count = min(ScalingWay.band, end - row)
+                if !isNear {
+                    let next = min(ScalingWay.band, height - row - count)
+                    source.moved(x: 0, y: row + count).prefetch(width: width, height: next)
+                }
+                try Self.run(
+                    source.moved(x: 0, y: row),
+                    width,
+                    count,
+                    target.moved(x: 0, y: row * targetHeight / height),
+                    targetWidth,
+                    count * targetHeight / height,
+                    filter: kFilterBox
+                )
+                row += count
+            }
         }
     }
 

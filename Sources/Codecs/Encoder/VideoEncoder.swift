@@ -62,14 +62,14 @@ public struct VideoEncoder: ~Copyable, Sendable {
         lastIndex = index
         times.remember(index, timestamp)
         let isKey = forceKey || index % Int64(settings.keyInterval) == 0
-        canvas.frame.pointee.pts = index
-        canvas.frame.pointee.pict_type = isKey ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
-        var status = avcodec_send_frame(context.pointer, canvas.frame)
+        let frame = canvas.shown
+        frame.pointee.pts = index
+        frame.pointee.pict_type = isKey ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
+        let status = avcodec_send_frame(context.pointer, frame)
         guard status >= 0 else { throw CodecError(status, doing: "coding a picture") }
         try receive(body)
         // x264 copies the picture, so this costs nothing; an encoder that kept it would find its own copy.
-        status = av_frame_make_writable(canvas.frame)
-        guard status >= 0 else { throw CodecError(status, doing: "taking a canvas back") }
+        try canvas.takeBack()
     }
 
     /// Calls `body` with the packets still held back; the encoder is at its end afterwards.

@@ -33,12 +33,38 @@ public final class Picture: Sendable {
             Int(fields.sample_aspect_ratio.num),
             Int(fields.sample_aspect_ratio.den)
         )
+        if let memory = frame.pointee.opaque_ref?.pointee.data, !ReducedPicture.at(memory).pointee.isWhole(of: frame) {
+            av_buffer_unref(&frame.pointee.opaque_ref)
+        }
         self.frame = frame
     }
 
     deinit {
         var released: UnsafeMutablePointer<AVFrame>? = frame
         av_frame_free(&released)
+    }
+
+    /// Calls `body` with the planes of a copy in the size of `target`, made of `crop`; they are valid only until it
+    /// returns.
+    ///
+    /// - Returns: Nil when there is no such copy.
+    func withReducedPlanes<R>(_ crop: PictureFraming.Crop, _ target: PixelRectangle, _ body: (PicturePlanes) -> R) -> R?
+    {
+        guard let memory = frame.pointee.opaque_ref?.pointee.data else { return nil }
+        let copy = ReducedPicture.at(memory).pointee
+        guard copy.crop == crop, (copy.width, copy.height) == (target.width, target.height) else { return nil }
+        return withExtendedLifetime(self) { body(copy.planes(memory)) }
+    }
+
+    /// Lets `other`, which is blank, refer to the picture as well; without what else the stream had to say of it.
+    ///
+    /// - Returns: Whether it does.
+    func lend(to other: UnsafeMutablePointer<AVFrame>) -> Bool {
+        guard av_frame_ref(other, frame) >= 0 else { return false }
+        while other.pointee.nb_side_data > 0, let first = other.pointee.side_data[0] {
+            av_frame_remove_side_data(other, first.pointee.type)
+        }
+        return true
     }
 
     /// Calls `body` with the three planes; they are valid only until it returns.

@@ -13,12 +13,17 @@ public struct VideoDecoder: ~Copyable, Sendable {
         case none
         /// The deblocking of pictures that no other picture refers to; not visible once a picture is made smaller.
         case roughDisposable
+        /// The deblocking of all but key pictures; what is off by that is carried on to the next of these, and not
+        /// visible in a picture made as small as a third.
+        case roughAll
         /// Pictures that no other picture refers to.
         case skipDisposable
         /// Everything but key pictures; for a host that is not shown.
         case onlyKeys
     }
 
+    /// Outlives the context, which calls it.
+    private let reducer: PictureReducer
     private let context: CodecContext
     private var packet: PacketOwner
     private let frame: FrameOwner
@@ -40,7 +45,9 @@ public struct VideoDecoder: ~Copyable, Sendable {
         }
         let packet = try PacketOwner()
         let frame = try FrameOwner()
+        let reducer = PictureReducer()
         let context = try CodecContext(decoder: "h264") { (context) throws(CodecError) in
+            reducer.serve(context)
             try CodecContext.setExtradata(record, of: context)
             context.pointee.max_pixels = Int64(PictureLimits.pixels)
             context.pointee.pkt_timebase = AVRational(num: 1, den: 1000)
@@ -49,6 +56,7 @@ public struct VideoDecoder: ~Copyable, Sendable {
         self.packet = packet
         self.frame = frame
         self.context = context
+        self.reducer = reducer
         converter = PictureConverter()
     }
 
@@ -56,14 +64,27 @@ public struct VideoDecoder: ~Copyable, Sendable {
     public var economy: Economy = .none {
         didSet {
             let context = context.pointer
-            context.pointee.skip_loop_filter = economy == .none ? AVDISCARD_DEFAULT : AVDISCARD_NONREF
             switch economy {
-            case .none, .roughDisposable: context.pointee.skip_frame = AVDISCARD_DEFAULT
+            case .none: context.pointee.skip_loop_filter = AVDISCARD_DEFAULT
+            case .roughAll: context.pointee.skip_loop_filter = AVDISCARD_NONKEY
+            case .roughDisposable, .skipDisposable, .onlyKeys: context.pointee.skip_loop_filter = AVDISCARD_NONREF
+            }
+            switch economy {
+            case .none, .roughDisposable, .roughAll: context.pointee.skip_frame = AVDISCARD_DEFAULT
             case .skipDisposable: context.pointee.skip_frame = AVDISCARD_NONREF
             case .onlyKeys: context.pointee.skip_frame = AVDISCARD_NONKEY
             }
         }
     }
+
+    /// The smaller size in which pictures will be shown, from the next one on; they look the same with it and without.
+    public var reduction: PictureReduction? {
+        get { reducer.reduction }
+        set { reducer.reduction = newValue }
+    }
+
+    /// Seconds spent so far on making pictures in the size of `reduction`, while they were decoded.
+    public var reducingSeconds: Double { reducer.seconds }
 
     /// Decodes one packet; calls `body` for each picture that is complete by it, which may be none or several.
     ///

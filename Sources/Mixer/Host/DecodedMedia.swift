@@ -13,6 +13,8 @@ struct DecodedMedia: ~Copyable, Sendable {
     private(set) var overflowed: Int64 = 0
     var decodeErrors: Int64 = 0
     var decodeSeconds = 0.0
+    /// Spent on making pictures smaller while they were decoded.
+    var reducingSeconds = 0.0
     var soundSeconds = 0.0
     /// Processor seconds of the whole decode thread.
     var threadSeconds = 0.0

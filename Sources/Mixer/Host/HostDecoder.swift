@@ -16,12 +16,22 @@ struct HostDecoder: ~Copyable {
     }
     /// How the host is seen; for one that is seen again see `isBehind`.
     var view = HostView.whole {
-        didSet { economise() }
+        didSet {
+            guard view != oldValue else { return }
+            video?.reduction = view.reduction
+            economise()
+        }
     }
     /// What is left out.
     private var applied = VideoDecoder.Economy.none
     /// Of the last picture.
     private var size: (width: Int, height: Int)?
+    /// Pictures of the last whole group, or of this one if that is longer already; nil before there was one.
+    private var group: Int?
+    /// Pictures since the last key picture.
+    private var sinceKey: Int?
+    /// Of the decoder's seconds for making pictures smaller, those that are counted.
+    private var accounted = 0.0
     private var hidden = HiddenPictures()
     private var audio: AudioDecoder?
     private var audioConfiguration: MediaPacket?
@@ -74,10 +84,20 @@ struct HostDecoder: ~Copyable {
             hidden.removeAll()
         }
         let spent = MonotonicSleep.threadSeconds() - before
+        let reducing = takeReducingSeconds()
         media.withLock { media in
             if failed { media.decodeErrors += 1 }
-            if isVideo { media.decodeSeconds += spent } else { media.soundSeconds += spent }
+            media.reducingSeconds += reducing
+            if isVideo { media.decodeSeconds += max(spent - reducing, 0) } else { media.soundSeconds += spent }
         }
+    }
+
+    /// What making pictures smaller has taken since the last call.
+    private mutating func takeReducingSeconds() -> Double {
+        let seconds = video?.reducingSeconds ?? 0
+        defer { accounted = seconds }
+        // Another decoder counts from the beginning.
+        return seconds < accounted ? seconds : seconds - accounted
     }
 
     private mutating func configureVideo(
@@ -93,10 +113,11 @@ struct HostDecoder: ~Copyable {
         hidden.removeAll()
         video = try VideoDecoder(configuration: packet)
         video?.economy = applied
+        video?.reduction = view.reduction
     }
 
     private mutating func economise() {
-        let wanted = economy == .none ? view.economy(of: size) : economy
+        let wanted = economy == .none ? view.economy(of: size, group: group) : economy
         guard wanted != applied else { return }
         video?.economy = wanted
         // Of what the next pictures refer to, only key pictures are there.
@@ -126,12 +147,23 @@ struct HostDecoder: ~Copyable {
         _ media: borrowing Mutex<DecodedMedia>
     ) throws(CodecError) {
         var size = size
+        measureGroup(packet)
         try video?.decode(packet) { picture in
             size = (picture.width, picture.height)
             media.withLock { $0.append(picture) }
         }
         self.size = size
         economise()
+    }
+
+    private mutating func measureGroup(_ packet: MediaPacket) {
+        if packet.isKeyPicture {
+            group = sinceKey ?? group
+            sinceKey = 1
+        } else if let count = sinceKey {
+            sinceKey = count + 1
+            group = group.map { max($0, count + 1) }
+        }
     }
 
     /// Decodes key pictures alone, and keeps the others for the moment in which the host is seen again.

@@ -130,8 +130,9 @@ public final class HostInput: Sendable {
         media.withLock { media in
             var used = MixerStatistics.Processor()
             used.decode = media.decodeSeconds
+            used.compose = media.reducingSeconds
             used.sound = media.soundSeconds
-            used.rest = max(media.threadSeconds - media.decodeSeconds - media.soundSeconds, 0)
+            used.rest = max(media.threadSeconds - used.decode - used.compose - used.sound, 0)
             return used
         }
     }
@@ -161,6 +162,7 @@ public final class HostInput: Sendable {
             host.picturesDropped = media.overflowed
             host.decodeErrors = media.decodeErrors
             host.decodeSeconds = media.decodeSeconds
+            host.reducingSeconds = media.reducingSeconds
             host.soundSeconds = media.soundSeconds
         }
         return host

@@ -9,6 +9,8 @@ import Codecs
 struct Compositor {
     /// How often a tile was scaled, copied from another canvas, or left alone; how often it could not be drawn.
     struct Counters: Sendable, Equatable {
+        /// Pictures that were the whole program, as they came.
+        var shown: Int64 = 0
         var drawn: Int64 = 0
         var copied: Int64 = 0
         var kept: Int64 = 0
@@ -65,6 +67,12 @@ struct Compositor {
         if choreography.isMoving(at: sample) || change != nil {
             composeMoving(choreography, at: sample, on: ring.canvases[target])
             painted[target].revision = -1
+        } else if let picture = choreography.lonePicture(on: ring.canvases[target].bounds),
+            ring.canvases[target].show(picture)
+        {
+            // Nothing is painted: the encoder takes it from where the decoder has put it.
+            painted[target].revision = -1
+            counters.shown += 1
         } else {
             composeStill(choreography, at: sample, on: target)
         }

@@ -36,6 +36,8 @@ struct MixerCommand: AsyncParsableCommand {
         let soundCoding = try SoundCoding.secondsPerSecond(of: clips[0])
         var usual: [MixFigures] = []
         var plain: [MixFigures] = []
+        // Of one host, with nothing over its picture, which is then the program's as it is.
+        var bare: [MixFigures] = []
         var floors = Samples()
         var ffmpegUsual = Samples()
         var ffmpegEqual = Samples()
@@ -45,7 +47,11 @@ struct MixerCommand: AsyncParsableCommand {
             ffmpegEqual.add(try await FFmpegMix(clips: clips, program: program, codecs: .asFootlight).run())
             usual.append(try FootlightMix(clips: clips, program: program, encoderOptions: usualOptions).run())
             ffmpegUsual.add(try await FFmpegMix(clips: clips, program: program, codecs: .presetOnly).run())
-            if clips.count == 1 { floors.add(try CodecFloor(clip: clips[0], program: program).run()) }
+            if clips.count == 1 {
+                let mix = FootlightMix(clips: clips, program: program, encoderOptions: usualOptions, hasTags: false)
+                bare.append(try mix.run())
+                floors.add(try CodecFloor(clip: clips[0], program: program).run())
+            }
             print("round \(round + 1) of \(rounds) done")
         }
 
@@ -55,7 +61,10 @@ struct MixerCommand: AsyncParsableCommand {
         table.add(row("ffmpeg, the same codec options", ffmpegEqual))
         table.add(row("Footlight, its defaults", usual))
         table.add(row("ffmpeg, veryfast zerolatency", ffmpegUsual))
-        if !floors.isEmpty { table.add(row("decoding and encoding alone, its defaults", floors)) }
+        if !floors.isEmpty {
+            table.add(row("Footlight, its defaults, no name over it", bare))
+            table.add(row("decoding and encoding alone, its defaults", floors))
+        }
         table.printOut()
 
         let goals = MixGoals(hosts: clips.count, size: size)
@@ -65,6 +74,7 @@ struct MixerCommand: AsyncParsableCommand {
         print("Footlight's defaults / ffmpeg:             \(MixGoals.text(defaults, goals.defaults, digits: 3))")
         if !floors.isEmpty {
             print("Footlight's defaults / its codecs alone:   \(ratios(usual, floors).median.text(3))")
+            print("the same, no name over the picture:        \(ratios(bare, floors).median.text(3))")
         }
         for (name, runs) in [("equal options", plain), ("defaults", usual)] {
             let other = Samples(runs.map(\.shareOutsideCodecs)).median * 100

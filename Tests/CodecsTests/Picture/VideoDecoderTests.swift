@@ -216,6 +216,7 @@ struct VideoDecoderTests {
         }
         #expect(try shown(.none) == 30)
         #expect(try shown(.roughDisposable) == 30)
+        #expect(try shown(.roughAll) == 30)
         let withoutDisposable = try shown(.skipDisposable)
         #expect((10..<30).contains(withoutDisposable))
         #expect(try shown(.onlyKeys) == 2)

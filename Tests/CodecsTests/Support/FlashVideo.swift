@@ -9,6 +9,11 @@ struct FlashVideo {
 
     /// Runs ffmpeg with `arguments` (inputs and codecs) and reads what it wrote.
     init(_ arguments: String...) throws {
+        try self.init(options: arguments)
+    }
+
+    /// The same with the arguments in an array.
+    init(options arguments: [String]) throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("codecs-\(UUID().uuidString).flv")
         defer { try? FileManager.default.removeItem(at: file) }
         let process = Process()

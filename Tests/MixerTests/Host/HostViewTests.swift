@@ -24,13 +24,39 @@ import Testing
         let size = (width: 1280, height: 720)
         let cases: [(width: Int, height: Int, economy: VideoDecoder.Economy)] = [
             (1280, 720, .none), (980, 536, .none), (960, 560, .none), (956, 536, .roughDisposable),
-            (636, 356, .roughDisposable), (314, 234, .roughDisposable), (314, 720, .none),
+            (636, 356, .roughDisposable), (428, 240, .roughDisposable), (314, 720, .none),
         ]
-        for (width, height, economy) in cases {
-            #expect(HostView.tile(width: width, height: height).economy(of: size) == economy, "\(width)x\(height)")
+        for group in [nil, 60, 1000] {
+            for (width, height, economy) in cases {
+                let view = HostView.tile(width: width, height: height)
+                #expect(view.economy(of: size, group: group) == economy, "\(width)x\(height)")
+            }
+            #expect(HostView.tile(width: 314, height: 234).economy(of: nil, group: group) == .none)
+            #expect(HostView.whole.economy(of: size, group: group) == .none)
+            #expect(HostView.hidden.economy(of: size, group: group) == .none)
         }
-        #expect(HostView.tile(width: 314, height: 234).economy(of: nil) == .none)
-        #expect(HostView.whole.economy(of: size) == .none && HostView.hidden.economy(of: size) == .none)
+    }
+
+    @Test("of those made as small as a third none but key pictures are polished, if key pictures come often")
+    func far() {
+        let groups: [(Int?, VideoDecoder.Economy)] = [
+            (nil, .roughDisposable), (1, .roughAll), (180, .roughAll), (181, .roughDisposable),
+        ]
+        for (group, economy) in groups {
+            for (width, height) in [(420, 234), (424, 240), (314, 234)] {
+                let view = HostView.tile(width: width, height: height)
+                #expect(view.economy(of: (1280, 720), group: group) == economy, "\(width)x\(height)")
+            }
+        }
+    }
+
+    @Test("a decoder is told the size of the largest tile, and how a picture gets into it")
+    func reduction() {
+        let cut = HostView.tile(width: 637, height: 356)
+        #expect(cut.reduction == PictureReduction(width: 636, height: 356, fit: .fill))
+        let bars = HostView.tile(width: 636, height: 356, fit: .fit)
+        #expect(bars.reduction == PictureReduction(width: 636, height: 356, fit: .fit))
+        #expect(HostView.whole.reduction == nil && HostView.hidden.reduction == nil)
     }
 
     @Test("the largest of its tiles counts; who may not be seen is not hidden, and nobody is seen behind a slate")

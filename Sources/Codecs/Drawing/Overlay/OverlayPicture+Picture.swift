@@ -14,7 +14,7 @@ extension OverlayPicture {
         canvas.blend(self, x: 0, y: 0)
         // The canvas goes with this call; its memory stays with the picture.
         let frame = try FrameOwner()
-        let status = av_frame_ref(frame.pointer, canvas.frame)
+        let status = av_frame_ref(frame.pointer, canvas.shown)
         guard status >= 0 else { throw CodecError(status, doing: "a picture") }
         frame.pointer.pointee.width = Int32(width)
         frame.pointer.pointee.height = Int32(height)

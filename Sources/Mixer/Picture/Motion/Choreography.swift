@@ -47,6 +47,14 @@ struct Choreography {
     /// Whether anything moves or fades at `sample`.
     func isMoving(at sample: Int64) -> Bool { passage.isUnderWay(at: sample) }
 
+    /// The picture that is all there is to see on a canvas of these bounds while nothing moves, if it is so.
+    func lonePicture(on bounds: PixelRectangle) -> Picture? {
+        guard veils.isEmpty, let top = actors.last, top.place.rectangle == bounds, top.dress.tag == nil,
+            top.dress.badge == nil, top.content.look == PicturePresence.Look(dim: 0, card: 0)
+        else { return nil }
+        return top.content.picture
+    }
+
     /// How far things are at `sample`: 0 to 1, slow at both ends.
     func amount(at sample: Int64) -> Double { passage.amount(at: sample) }
 
