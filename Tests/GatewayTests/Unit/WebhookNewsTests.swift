@@ -90,7 +90,7 @@ struct WebhookNewsTests {
             draft.url = "https://hooks.example/in"
             id = try await webhooks.create(draft).id
             _ = try pipeline.stage.create(RoomSettings(name: "show"))
-            _ = try pipeline.stage.create(RoomSettings(name: "goes on"))
+            _ = try pipeline.stage.create(RoomSettings(name: "other"))
             let ada = try pipeline.stage.join(room: "show", JoinRequest(identity: "ada", mode: .receiveOnly))
             try pipeline.stage.heartbeat(room: "show", participant: "ada", sessionID: ada.sessionID)
             #expect(pipeline.viewership.report(room: "show").concurrent == 1)
@@ -116,7 +116,7 @@ struct WebhookNewsTests {
                 order.compactMap { show.firstIndex(of: $0) } == order.compactMap { show.firstIndex(of: $0) }.sorted()
             )
             #expect(order.allSatisfy { type in show.count { $0 == type } == 1 })
-            #expect(all.count { $0.room == "goes on" && $0.type == "room.created" } == 1)
+            #expect(all.count { $0.room == "other" && $0.type == "room.created" } == 1)
         }
     }
 
