@@ -119,8 +119,7 @@ struct PlayerRun {
 
     private static func isThere(_ tool: String) -> Bool {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return (path.split(separator: ":") + ["/usr/sbin"]).contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
-        }
+        let folders = path.split(separator: ":").map { String($0) } + ["/usr/sbin"]
+        return folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/" + tool) }
     }
 }
