@@ -19,6 +19,8 @@ public struct ViewershipConfiguration: Sendable, Equatable {
     public var retention: Double
     /// Rooms that get a label of their own in `metrics()`, the fullest first; the rest are added up as `_other`.
     public var labelledRooms: Int
+    /// Where viewers are taken to be of whom nobody knows it: the gateway's own country, ISO codes; empty for nowhere.
+    public var region: String
 
     /// The values that the specification of the count names, unless given otherwise.
     public init(
@@ -28,7 +30,8 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         sessionLimit: Int = 1_000_000,
         roomLimit: Int = 10_000,
         retention: Double = 300,
-        labelledRooms: Int = 500
+        labelledRooms: Int = 500,
+        region: String = ""
     ) {
         self.grace = grace
         self.targetDuration = targetDuration
@@ -37,6 +40,7 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         self.roomLimit = roomLimit
         self.retention = retention
         self.labelledRooms = labelledRooms
+        self.region = region
     }
 
     /// How long after its last request a viewer still counts; seconds.

@@ -109,6 +109,7 @@ extension ViewershipLedger {
         // A viewer's sessions are all in one shard; an id that was made before it was known is elsewhere.
         if let key = viewerKey(of: request, room: room), key.shard == id.shard { visitor.key = key }
         if visitor.region.isEmpty, let address = request.address { visitor.region = self.region(of: address) }
+        if visitor.region.isEmpty { visitor.region = Region.normalized(configuration.region) }
         if let address = request.address {
             let date = wall.date(of: clock.now.milliseconds)
             let salt = salt.withLock { $0.key(at: date) }

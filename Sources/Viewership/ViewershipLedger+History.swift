@@ -87,6 +87,7 @@ extension ViewershipLedger {
             stalled: counts.stalled,
             startup: counts.startup,
             startups: counts.startups,
+            heard: counts.heard,
             excluded: Exclusion.allCases.map { counts.excluded[$0] }
         )
     }
@@ -108,6 +109,7 @@ extension RoomTally.Counts {
         stalled = row.stalled
         startup = row.startup
         startups = row.startups
+        heard = row.heard
         for (reason, count) in zip(Exclusion.allCases, row.excluded) { excluded[reason] = count }
     }
 }
@@ -128,6 +130,7 @@ extension ShardOutput.Session {
             client: row.dimensions.client,
             switches: UInt8(clamping: row.switches),
             viewer: row.viewer.map { ViewerKey(value: $0, kind: row.isUser ? .user : .device) },
+            isHeard: row.isHeard,
             reason: row.reason,
             isClosed: row.isClosed
         )

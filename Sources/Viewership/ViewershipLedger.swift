@@ -17,7 +17,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     final class Owner: Sendable {
         let shard: Mutex<AudienceShard>
 
-        init(_ shard: AudienceShard) {
+        init(_ shard: consuming AudienceShard) {
             self.shard = Mutex(shard)
         }
     }

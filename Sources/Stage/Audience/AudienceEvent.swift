@@ -10,6 +10,8 @@ public struct AudienceEvent: Sendable, Equatable {
         case opened
         /// Media flowed to the connection for the qualifying time; `since` is when its first media was sent.
         case watched(since: MonotonicTime)
+        /// The connection took no media for this long, and takes it again.
+        case stalled(milliseconds: Int64)
         /// The connection is gone.
         case closed(CloseReason)
         /// A media playlist was asked for and answered.

@@ -24,6 +24,8 @@ public struct BroadcastRow: Sendable, Equatable {
     public var startup: Int64
     /// How many `startup` is of.
     public var startups: Int
+    /// Sessions that joined and whose players reported of themselves.
+    public var heard: Int
     /// Sessions and requests that never counted, in the order of `Exclusion.allCases`.
     public var excluded: [Int]
 
@@ -41,6 +43,7 @@ public struct BroadcastRow: Sendable, Equatable {
         stalled: Int64 = 0,
         startup: Int64 = 0,
         startups: Int = 0,
+        heard: Int = 0,
         excluded: [Int] = Exclusion.allCases.map { _ in 0 }
     ) {
         self.epoch = epoch
@@ -55,6 +58,7 @@ public struct BroadcastRow: Sendable, Equatable {
         self.stalled = stalled
         self.startup = startup
         self.startups = startups
+        self.heard = heard
         self.excluded = excluded
     }
 }

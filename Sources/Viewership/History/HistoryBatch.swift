@@ -26,6 +26,9 @@ public struct HistoryBatch: Sendable {
             dropped += 1
             return
         }
+        var row = row
+        // It is said once, when the session joins.
+        row.estimate = row.estimate ?? sessions[row.code]?.estimate
         sessions[row.code] = row
     }
 

@@ -10,13 +10,16 @@ public struct RecoveredAudience: Sendable {
         public var viewer: UInt64?
         /// The viewer is known by a token.
         public var isUser: Bool
+        /// Who it may be; nil where nobody knows.
+        public var estimate: UInt64?
 
         /// One of the distinct viewers.
-        public init(epoch: Int64, session: UInt64, viewer: UInt64?, isUser: Bool) {
+        public init(epoch: Int64, session: UInt64, viewer: UInt64?, isUser: Bool, estimate: UInt64? = nil) {
             self.epoch = epoch
             self.session = session
             self.viewer = viewer
             self.isUser = isUser
+            self.estimate = estimate
         }
     }
 

@@ -26,6 +26,10 @@ public struct SessionRow: Sendable, Equatable {
     public var viewer: UInt64?
     /// The viewer is known by a token.
     public var isUser: Bool
+    /// A hash of where it came from, by which viewers are estimated; nil where nobody knows.
+    public var estimate: UInt64?
+    /// The player reported of itself.
+    public var isHeard: Bool
     /// Why it ended.
     public var reason: AudienceEvent.CloseReason?
     /// It does not come back.
@@ -45,6 +49,8 @@ public struct SessionRow: Sendable, Equatable {
         switches: Int = 0,
         viewer: UInt64? = nil,
         isUser: Bool = false,
+        estimate: UInt64? = nil,
+        isHeard: Bool = false,
         reason: AudienceEvent.CloseReason? = nil,
         isClosed: Bool = false
     ) {
@@ -60,6 +66,8 @@ public struct SessionRow: Sendable, Equatable {
         self.switches = switches
         self.viewer = viewer
         self.isUser = isUser
+        self.estimate = estimate
+        self.isHeard = isHeard
         self.reason = reason
         self.isClosed = isClosed
     }

@@ -57,6 +57,12 @@ public struct BroadcastFigures: Sendable {
         averageMinuteAudience = Double(watched) / 60_000 / Double(last - first)
     }
 
+    /// The part of the viewers by requests whose players report of themselves, 0 to 1; nil without such viewers.
+    public var coverage: Double? {
+        let asked = [PlaybackProtocol.hls, .llhls].reduce(0) { $0 + (byProtocol[$1.rawValue]?.joins ?? 0) }
+        return asked > 0 ? min(1, Double(broadcast.heard) / Double(asked)) : nil
+    }
+
     /// Viewers on average: the area under the number of viewers, over the duration.
     public func average(of slice: Slice) -> Double {
         duration > 0 ? Double(slice.watched) / Double(duration) : 0

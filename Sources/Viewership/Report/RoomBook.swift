@@ -161,7 +161,7 @@ struct RoomBook {
             rooms[room]?.uniques.insert(
                 viewer: viewer.viewer,
                 isUser: viewer.isUser,
-                estimate: nil,
+                estimate: viewer.estimate,
                 session: viewer.session
             )
         }
@@ -205,6 +205,8 @@ extension SessionRow {
             switches: Int(session.switches),
             viewer: session.viewer?.value,
             isUser: session.viewer?.kind == .user,
+            estimate: session.estimate,
+            isHeard: session.isHeard,
             reason: session.reason,
             isClosed: session.isClosed
         )

@@ -42,7 +42,7 @@ struct AudienceCut {
         let beats: Int
         let rejected: [AudienceShard.Rejection: Int]
 
-        init(_ shard: AudienceShard) {
+        init(_ shard: borrowing AudienceShard) {
             rooms = shard.rooms
             tallies = shard.tallies
             cells = shard.cells

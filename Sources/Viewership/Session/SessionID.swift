@@ -33,19 +33,35 @@ public struct SessionID: Sendable, Hashable {
     ///
     /// Says nothing about the authentication code: see `SessionKeys.verify`.
     public init?(_ text: String) {
-        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
-        var count = 0
-        for character in text.utf8 {
-            guard count < Self.textLength, let sextet = Self.sextet(character) else { return nil }
-            // 24 bytes are 32 groups of six bits; a shift over three words keeps the last 192 bits.
-            words.0 = words.0 << 6 | words.1 >> 58
-            words.1 = words.1 << 6 | words.2 >> 58
-            words.2 = words.2 << 6 | UInt64(sextet)
-            count += 1
-        }
-        guard count == Self.textLength else { return nil }
+        guard text.utf8.count == Self.textLength else { return nil }
+        var text = text
+        guard let words = text.withUTF8({ Self.words(of: $0) }) else { return nil }
         (head, tail, code) = words
         guard shard < Self.shardCount else { return nil }
+    }
+
+    /// 32 groups of six bits, the first of them the highest; nil when one of the characters is none of base64url.
+    private static func words(of text: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64, UInt64)? {
+        sextets.withUnsafeBufferPointer { sextets in
+            // Each eight characters are 48 bits. Nothing here depends on what they are, so nothing is guessed wrong.
+            var quarters: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+            var seen: UInt8 = 0
+            for place in 0..<8 {
+                let group = (
+                    sextets[Int(text[place])], sextets[Int(text[place + 8])], sextets[Int(text[place + 16])],
+                    sextets[Int(text[place + 24])]
+                )
+                seen |= group.0 | group.1 | group.2 | group.3
+                quarters.0 = quarters.0 << 6 | UInt64(group.0)
+                quarters.1 = quarters.1 << 6 | UInt64(group.1)
+                quarters.2 = quarters.2 << 6 | UInt64(group.2)
+                quarters.3 = quarters.3 << 6 | UInt64(group.3)
+            }
+            guard seen < 64 else { return nil }
+            return (
+                quarters.0 << 16 | quarters.1 >> 32, quarters.1 << 32 | quarters.2 >> 16, quarters.2 << 48 | quarters.3
+            )
+        }
     }
 
     /// The text form, 32 characters.
@@ -86,16 +102,12 @@ public struct SessionID: Sendable, Hashable {
         return hash
     }
 
-    private static func sextet(_ character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - 65
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - 71
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character + 4
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
+    /// What each byte stands for; of those that stand for nothing, 255.
+    private static let sextets: [UInt8] = {
+        var sextets = [UInt8](repeating: 255, count: 256)
+        for sextet in UInt8(0)..<64 { sextets[Int(character(sextet))] = sextet }
+        return sextets
+    }()
 
     private static func character(_ sextet: UInt8) -> UInt8 {
         switch sextet {

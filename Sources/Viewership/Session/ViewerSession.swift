@@ -1,8 +1,8 @@
 import Stage
 
-/// What a shard remembers of one viewer session, in 80 bytes.
+/// What a shard remembers of one viewer session, in 64 bytes: one line of the processor's cache.
 ///
-/// Times are whole milliseconds of the monotonic clock.
+/// Times are whole milliseconds of the monotonic clock, kept in five bytes each: 17 years on either side of its zero.
 /// NEW until it is proven to watch, LIVE while it counts, ENDED while it may still come back, then gone.
 struct ViewerSession {
     enum Phase: UInt8 {
@@ -28,27 +28,20 @@ struct ViewerSession {
         static let isRecovered = Flags(rawValue: 16)
         /// Only its player's reports are seen, as behind a network of caches.
         static let isRemote = Flags(rawValue: 32)
+        /// Its player has reported of itself.
+        static let isHeard = Flags(rawValue: 64)
     }
 
-    /// No such moment yet.
-    static let never = Int64.min
+    /// No such moment yet: the earliest that five bytes can hold, so that every other one is later.
+    static let never: Int64 = -(1 << 39)
 
     /// Nonce and room of its id; of a recovered session not known before its id is shown.
     var tail: UInt64
     /// The proof in its id, by which it is found: as good as random, and nobody makes an id from it.
     var code: UInt64
-    /// Where its present state began.
-    ///
-    /// NEW: the first playlist. LIVE by connection: the start of the present run. ENDED: when it ended.
-    var since: Int64
-    /// The last sign of life, of a viewer by requests.
-    var lastHit: Int64
-    /// A moment that is another one in each state.
-    ///
-    /// NEW and LIVE: the last playlist. ENDED: where the watching ended.
-    var mark: Int64 = ViewerSession.never
-    /// First media of the watching that was proven.
-    var start: Int64 = ViewerSession.never
+    /// The lower four bytes of the moments, and then the highest ones.
+    private var low: (since: UInt32, lastHit: UInt32, mark: UInt32, start: UInt32) = (0, 0, 0, 0)
+    private var high: (since: UInt8, lastHit: UInt8, mark: UInt8, start: UInt8) = (0, 0, 0, 0)
     /// Milliseconds watched, without the present run of a connection.
     var watched: UInt32 = 0
     /// Milliseconds that its player says it waited for media.
@@ -80,7 +73,52 @@ struct ViewerSession {
         self.cell = cell
         self.since = since
         self.lastHit = lastHit
+        mark = Self.never
+        start = Self.never
     }
+
+    // MARK: Moments
+
+    /// Where its present state began.
+    ///
+    /// NEW: the first playlist. LIVE by connection: the start of the present run. ENDED: when it ended.
+    var since: Int64 {
+        get { Self.moment(low.since, high.since) }
+        set { Self.keep(newValue, &low.since, &high.since) }
+    }
+
+    /// The last sign of life, of a viewer by requests.
+    var lastHit: Int64 {
+        get { Self.moment(low.lastHit, high.lastHit) }
+        set { Self.keep(newValue, &low.lastHit, &high.lastHit) }
+    }
+
+    /// A moment that is another one in each state.
+    ///
+    /// NEW and LIVE: the last playlist. ENDED: where the watching ended.
+    var mark: Int64 {
+        get { Self.moment(low.mark, high.mark) }
+        set { Self.keep(newValue, &low.mark, &high.mark) }
+    }
+
+    /// First media of the watching that was proven.
+    var start: Int64 {
+        get { Self.moment(low.start, high.start) }
+        set { Self.keep(newValue, &low.start, &high.start) }
+    }
+
+    private static func moment(_ low: UInt32, _ high: UInt8) -> Int64 {
+        // Earlier than the clock's zero is below the middle.
+        (Int64(high) << 32 | Int64(low)) + never
+    }
+
+    private static func keep(_ moment: Int64, _ low: inout UInt32, _ high: inout UInt8) {
+        let bits = min(max(moment, never), -never - 1) - never
+        low = UInt32(truncatingIfNeeded: bits)
+        high = UInt8(truncatingIfNeeded: bits >> 32)
+    }
+
+    // MARK: Figures
 
     /// Adds to what it watched.
     mutating func noteWatched(_ milliseconds: Int64) {

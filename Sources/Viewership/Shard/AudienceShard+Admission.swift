@@ -21,7 +21,7 @@ extension AudienceShard {
                 reject(.mac)
                 return nil
             }
-            guard index.count < sessionLimit, let room = makeRoom(name) else {
+            guard hasSpace(), let room = makeRoom(name) else {
                 reject(.full)
                 return visitor.exclusion == nil
             }
@@ -46,7 +46,7 @@ extension AudienceShard {
     /// - Returns: false when the session is another viewer's, or there is no space for it.
     mutating func attribute(_ id: SessionID, room name: String, key: ViewerKey, at: Int64, verify: () -> Bool) -> Bool {
         if let known = place(of: id, room: name, verify: verify) { return attribute(known, to: key, at: at) }
-        guard index.count < sessionLimit, let room = makeRoom(name) else {
+        guard hasSpace(), let room = makeRoom(name) else {
             reject(.full)
             return false
         }
@@ -71,7 +71,7 @@ extension AudienceShard {
     private mutating func describe(_ place: Int, _ visitor: Visitor, at: Int64) {
         guard sessions[place].phase == .new || sessions[place].phase == .live else { return }
         if sessions[place].phase == .new, let estimate = visitor.estimate {
-            hellos[Int32(place)] = Hello(estimate: estimate)
+            hellos[Int32(place)] = estimate
         }
         var key = cells[Int(sessions[place].cell)].key
         if !visitor.region.isEmpty { key.region = names.number(of: visitor.region) }
@@ -86,12 +86,8 @@ extension AudienceShard {
         countBeacon()
         guard let place = place(of: id, room: name, verify: verify) ?? remote(id, room: name, at: at, verify: verify)
         else { return }
-        let room = roomPlace(of: place)
-        if let stalled = report.stalled, stalled > 0 {
-            let added = min(Int64(stalled), 3_600_000)
-            tallies[room].counts.stalled += added
-            sessions[place].stalled = UInt32(clamping: Int64(sessions[place].stalled) + added)
-        }
+        hear(place)
+        if let stalled = report.stalled, stalled > 0 { noteStall(place, Int64(stalled)) }
         if let startup = report.startup, startup >= 0 { noteStartup(place, min(Int64(startup), 600_000)) }
         guard sessions[place].connections == 0, !sessions[place].flags.contains(.isExcluded) else { return }
         if report.isEnd {
@@ -102,6 +98,22 @@ extension AudienceShard {
         }
         live(place, report, at: at)
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+    }
+
+    /// Its player waited for media, or its connection took none; milliseconds.
+    mutating func noteStall(_ place: Int, _ time: Int64) {
+        let added = min(max(time, 0), 3_600_000)
+        tallies[roomPlace(of: place)].counts.stalled += added
+        sessions[place].stalled = UInt32(clamping: Int64(sessions[place].stalled) + added)
+    }
+
+    /// Its player speaks, and is told of among those that joined.
+    private mutating func hear(_ place: Int) {
+        guard !sessions[place].flags.contains(.isHeard) else { return }
+        sessions[place].flags.insert(.isHeard)
+        guard sessions[place].start != ViewerSession.never else { return }
+        tallies[roomPlace(of: place)].counts.heard += 1
+        tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
     }
 
     /// A sign of life from the player itself, which counts as a request does.
@@ -136,7 +148,7 @@ extension AudienceShard {
             reject(.mac)
             return nil
         }
-        guard index.count < sessionLimit, let room = makeRoom(name) else {
+        guard hasSpace(), let room = makeRoom(name) else {
             reject(.full)
             return nil
         }

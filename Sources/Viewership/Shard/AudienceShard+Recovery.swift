@@ -22,7 +22,7 @@ extension AudienceShard {
         )
         let end = row.end ?? lastSeen
         var session = ViewerSession(tail: 0, code: row.code, cell: makeCell(key), since: end, lastHit: end)
-        session.flags = [.isCredited, .isRecovered]
+        session.flags = row.isHeard ? [.isCredited, .isRecovered, .isHeard] : [.isCredited, .isRecovered]
         session.start = row.start
         session.watched = row.watched
         session.stalled = row.stalled
@@ -32,6 +32,7 @@ extension AudienceShard {
         session.phase = isLive ? .live : .ended
         session.mark = isLive ? ViewerSession.never : end
         if !isLive { session.since = row.end == nil ? now : end }
+        guard hasSpace(isConnection: true) else { return reject(.full) }
         let place = insert(session)
         if row.end == nil {
             // What passed between the last row and the end of the run was watched.

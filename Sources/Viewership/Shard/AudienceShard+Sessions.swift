@@ -38,7 +38,7 @@ extension AudienceShard {
     ) {
         // As long as a connection is open it says all there is to say.
         guard sessions[place].connections == 0 else { return }
-        sessions[place].flags.remove(.isRemote)
+        if sessions[place].flags.contains(.isRemote) { sessions[place].flags.remove(.isRemote) }
         // Seen by its requests only, so the time since the last one is watched where that one was.
         if sessions[place].phase == .live, !self.playback(of: place).isContinuous { hit(place, at: at) }
         relocate(place, playback, rendition, at: at)
@@ -56,6 +56,8 @@ extension AudienceShard {
             enter(place, since: at, at: at)
             if isPlaylist { sessions[place].mark = at }
         }
+        // As a rule somebody looks at it already.
+        guard !sessions[place].flags.contains(.isScheduled) else { return }
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
     }
 
@@ -89,9 +91,11 @@ extension AudienceShard {
         // The time before the change of seats was counted for the participant itself.
         let since = wasSeated ? at : since
         let lastHit = max(at, session.lastHit)
+        var estimate: UInt64?
         if session.phase == .new {
             tallies[room].unproven -= 1
-            announce(place)
+            if session.flags.contains(.isHeard) { tallies[room].counts.heard += 1 }
+            estimate = announce(place)
         } else if let name = rooms[room], session.mark != ViewerSession.never {
             output.gaps.append(.init(code: session.code, room: name, from: session.mark, to: since))
         }
@@ -124,7 +128,7 @@ extension AudienceShard {
         sessions[place].lastHit = lastHit
         countPlayer(of: session.viewer, by: 1)
         if !wasSeated { note(room, 1, at: at) }
-        tell(place, end: nil, isClosed: false)
+        tell(place, end: nil, estimate: estimate, isClosed: false)
     }
 
     /// LIVE to ENDED.
@@ -165,11 +169,12 @@ extension AudienceShard {
 
     /// A session goes on by another protocol or in another rendition: neither a leave nor a join.
     mutating func relocate(_ place: Int, _ playback: PlaybackProtocol, _ rendition: String?, at: Int64) {
-        let old = cells[Int(sessions[place].cell)].key
-        var key = old
+        var key = cells[Int(sessions[place].cell)].key
+        let isElsewhere = rendition.map { names[key.rendition] != $0 } ?? false
+        guard isElsewhere || key.playback != playback else { return }
         key.playback = playback
-        if let rendition, names[old.rendition] != rendition { key.rendition = names.number(of: rendition) }
-        if key != old { move(place, to: makeCell(key), at: at) }
+        if isElsewhere { key.rendition = names.number(of: rendition) }
+        move(place, to: makeCell(key), at: at)
     }
 
     /// Moves a session between cells; what it watched until now is booked where it was.
@@ -267,7 +272,7 @@ extension AudienceShard {
     // MARK: News
 
     /// Says what became of a session, for the history.
-    func row(of place: Int, end: Int64?, isClosed: Bool) -> ShardOutput.Session? {
+    func row(of place: Int, end: Int64?, estimate: UInt64?, isClosed: Bool) -> ShardOutput.Session? {
         let session = sessions[place]
         let key = cells[Int(session.cell)].key
         guard let room = rooms[Int(key.room)], session.start != ViewerSession.never else { return nil }
@@ -285,27 +290,33 @@ extension AudienceShard {
             client: key.client,
             switches: session.switches,
             viewer: viewerKey(of: session.viewer),
+            estimate: estimate,
+            isHeard: session.flags.contains(.isHeard),
             reason: end == nil ? nil : session.endReason,
             isClosed: isClosed
         )
     }
 
-    private mutating func tell(_ place: Int, end: Int64?, isClosed: Bool) {
-        if let row = row(of: place, end: end, isClosed: isClosed) { output.sessions.append(row) }
+    mutating func tell(_ place: Int, end: Int64?, estimate: UInt64? = nil, isClosed: Bool) {
+        guard let row = row(of: place, end: end, estimate: estimate, isClosed: isClosed) else { return }
+        output.sessions.append(row)
     }
 
     /// A viewer was proven to watch: it is one of the distinct ones.
-    private mutating func announce(_ place: Int) {
-        let hello = hellos.removeValue(forKey: Int32(place))
-        guard let room = rooms[roomPlace(of: place)] else { return }
+    ///
+    /// - Returns: who it may be.
+    private mutating func announce(_ place: Int) -> UInt64? {
+        let estimate = hellos.removeValue(forKey: Int32(place))
+        guard let room = rooms[roomPlace(of: place)] else { return estimate }
         output.arrivals.append(
             .init(
                 room: room,
                 viewer: viewerKey(of: sessions[place].viewer),
-                estimate: hello?.estimate,
+                estimate: estimate,
                 session: sessions[place].code
             )
         )
+        return estimate
     }
 
     mutating func noteStartup(_ place: Int, _ time: Int64) {

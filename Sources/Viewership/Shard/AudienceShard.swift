@@ -5,18 +5,12 @@ import Stage
 ///
 /// Events go in with their moment, time is passed in, and what comes out are counters and `output`. No lock, no clock
 /// and no I/O of its own; whoever owns it sees to it that one thread at a time is inside. Times are milliseconds.
-struct AudienceShard {
+struct AudienceShard: ~Copyable {
     /// Why an event or an id was turned away.
     enum Rejection: String, CaseIterable {
         case mac
         case malformed
         case full
-    }
-
-    /// What is known of a new session until it is proven to watch.
-    struct Hello {
-        /// The estimate of who it is, for the count of distinct viewers.
-        var estimate: UInt64?
     }
 
     /// Sessions that one viewer may have; further ones play and do not count.
@@ -40,10 +34,11 @@ struct AudienceShard {
     /// Ids issued before this second were issued by an earlier run.
     let startSecond: UInt32
 
-    var sessions: [ViewerSession] = []
+    var sessions = SessionTable()
     var index = SessionIndex()
     var freePlaces: [Int32] = []
-    var hellos: [Int32: Hello] = [:]
+    /// Who new sessions may be, until they are proven to watch.
+    var hellos: [Int32: UInt64] = [:]
     /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
     var rooms: [String?] = []
     var tallies: [RoomTally] = []
@@ -87,8 +82,7 @@ struct AudienceShard {
         guard let place = place(of: id, room: event.room, verify: verify) else {
             guard event.kind == .opened || event.kind == .playlistServed else { return countBeat(event.kind) }
             guard verify() else { return reject(.mac) }
-            // Connections are bounded by whoever accepts them, and their openings are never turned away.
-            guard event.kind == .opened || index.count < sessionLimit, let room = makeRoom(event.room) else {
+            guard hasSpace(isConnection: event.kind == .opened), let room = makeRoom(event.room) else {
                 return reject(.full)
             }
             let place = add(id, room: room, playback: event.playback, at: at)
@@ -103,6 +97,8 @@ struct AudienceShard {
             opened(place, playback: event.playback, rendition: event.rendition, at: at)
         case .watched(let since):
             watched(place, since: min(since.milliseconds, at), at: at)
+        case .stalled(let milliseconds):
+            noteStall(place, milliseconds)
         case .closed(let reason):
             closed(place, reason: reason, at: at)
         case .playlistServed:
@@ -164,20 +160,21 @@ struct AudienceShard {
 
     /// Puts a session into the table and the index.
     mutating func insert(_ session: ViewerSession) -> Int {
-        let place: Int32
+        let place: Int
         if let free = freePlaces.popLast() {
-            place = free
-            sessions[Int(place)] = session
+            place = Int(free)
+            sessions[place] = session
         } else {
-            place = Int32(sessions.count)
-            // A quarter more at a time: twice as much would be half empty.
-            if sessions.count == sessions.capacity {
-                sessions.reserveCapacity(sessions.count + sessions.count / 4 + 64)
-            }
-            sessions.append(session)
+            place = sessions.append(session)
         }
         index.insert(place, in: sessions)
-        return Int(place)
+        return place
+    }
+
+    /// Whether there is space for one more session.
+    func hasSpace(isConnection: Bool = false) -> Bool {
+        // Connections are bounded by whoever accepts them; places are not without end for anybody.
+        (isConnection || index.count < sessionLimit) && (sessions.count < SessionTable.limit || !freePlaces.isEmpty)
     }
 
     /// Forgets a session that no longer counts.
@@ -262,8 +259,9 @@ struct AudienceShard {
     /// Forgets a room that nobody is in; its figures are no longer wanted.
     mutating func forget(room name: String) {
         guard let room = roomPlaces[name] else { return }
-        guard !sessions.indices.contains(where: { sessions[$0].phase != .vacant && roomPlace(of: $0) == Int(room) })
-        else { return }
+        for place in sessions.indices where sessions[place].phase != .vacant {
+            guard roomPlace(of: place) != Int(room) else { return }
+        }
         guard !viewers.contains(where: { $0?.room == room }) else { return }
         roomPlaces[name] = nil
         rooms[Int(room)] = nil

@@ -16,7 +16,7 @@ struct Cell: Sendable {
     }
 
     /// What only grows.
-    struct Counts: Sendable, Equatable, AdditiveArithmetic {
+    struct Counts: Tally {
         static let zero = Counts()
 
         var joins = 0
@@ -27,22 +27,11 @@ struct Cell: Sendable {
         /// Milliseconds.
         var watch: Int64 = 0
 
-        static func + (one: Counts, other: Counts) -> Counts {
-            Counts(
-                joins: one.joins + other.joins,
-                leaves: one.leaves + other.leaves,
-                switches: one.switches + other.switches,
-                watch: one.watch + other.watch
-            )
-        }
-
-        static func - (one: Counts, other: Counts) -> Counts {
-            Counts(
-                joins: one.joins - other.joins,
-                leaves: one.leaves - other.leaves,
-                switches: one.switches - other.switches,
-                watch: one.watch - other.watch
-            )
+        mutating func add(_ other: Counts, times factor: Int) {
+            joins += factor * other.joins
+            leaves.add(other.leaves, times: factor)
+            switches += factor * other.switches
+            watch += Int64(factor) * other.watch
         }
     }
 

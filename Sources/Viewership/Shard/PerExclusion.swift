@@ -1,48 +1,40 @@
 /// One number for each reason why something that played did not count.
-struct PerExclusion: Sendable, Equatable, AdditiveArithmetic {
+struct PerExclusion: Tally {
     static let zero = PerExclusion()
 
-    private var values: (head: Int, role: Int, prefetch: Int, agent: Int, unqualified: Int, surplus: Int) =
-        (0, 0, 0, 0, 0, 0)
+    private var head = 0
+    private var role = 0
+    private var prefetch = 0
+    private var agent = 0
+    private var unqualified = 0
+    private var surplus = 0
 
     var sum: Int { Exclusion.allCases.reduce(0) { $0 + self[$1] } }
 
     subscript(reason: Exclusion) -> Int {
         get {
             switch reason {
-            case .head: values.head
-            case .role: values.role
-            case .prefetch: values.prefetch
-            case .agent: values.agent
-            case .unqualified: values.unqualified
-            case .surplus: values.surplus
+            case .head: head
+            case .role: role
+            case .prefetch: prefetch
+            case .agent: agent
+            case .unqualified: unqualified
+            case .surplus: surplus
             }
         }
         set {
             switch reason {
-            case .head: values.head = newValue
-            case .role: values.role = newValue
-            case .prefetch: values.prefetch = newValue
-            case .agent: values.agent = newValue
-            case .unqualified: values.unqualified = newValue
-            case .surplus: values.surplus = newValue
+            case .head: head = newValue
+            case .role: role = newValue
+            case .prefetch: prefetch = newValue
+            case .agent: agent = newValue
+            case .unqualified: unqualified = newValue
+            case .surplus: surplus = newValue
             }
         }
     }
 
-    static func == (one: PerExclusion, other: PerExclusion) -> Bool {
-        Exclusion.allCases.allSatisfy { one[$0] == other[$0] }
-    }
-
-    static func + (one: PerExclusion, other: PerExclusion) -> PerExclusion {
-        var result = one
-        for reason in Exclusion.allCases { result[reason] += other[reason] }
-        return result
-    }
-
-    static func - (one: PerExclusion, other: PerExclusion) -> PerExclusion {
-        var result = one
-        for reason in Exclusion.allCases { result[reason] -= other[reason] }
-        return result
+    mutating func add(_ other: PerExclusion, times factor: Int) {
+        for reason in Exclusion.allCases { self[reason] += factor * other[reason] }
     }
 }

@@ -1,7 +1,7 @@
 import Stage
 
 /// One number for each way a viewing ends.
-struct PerReason: Sendable, Equatable, AdditiveArithmetic {
+struct PerReason: Tally {
     static let allReasons: [AudienceEvent.CloseReason] = [.left, .timedOut, .tooSlow, .roomEnded, .shutdown]
     static let zero = PerReason()
 
@@ -34,15 +34,7 @@ struct PerReason: Sendable, Equatable, AdditiveArithmetic {
         }
     }
 
-    static func + (one: PerReason, other: PerReason) -> PerReason {
-        var result = one
-        for reason in allReasons { result[reason] += other[reason] }
-        return result
-    }
-
-    static func - (one: PerReason, other: PerReason) -> PerReason {
-        var result = one
-        for reason in allReasons { result[reason] -= other[reason] }
-        return result
+    mutating func add(_ other: PerReason, times factor: Int) {
+        for reason in Self.allReasons { self[reason] += factor * other[reason] }
     }
 }

@@ -1,7 +1,7 @@
 /// What is counted of a room in one shard besides its cells.
 struct RoomTally: Sendable {
     /// What only grows.
-    struct Counts: Sendable, Equatable, AdditiveArithmetic {
+    struct Counts: Tally {
         static let zero = Counts()
 
         /// Sessions, and requests without one, that never counted.
@@ -11,23 +11,15 @@ struct RoomTally: Sendable {
         /// Milliseconds from the request to the first media, of those of whom it is known, and how many they are.
         var startup: Int64 = 0
         var startups = 0
+        /// Sessions that joined and whose players reported of themselves.
+        var heard = 0
 
-        static func + (one: Counts, other: Counts) -> Counts {
-            Counts(
-                excluded: one.excluded + other.excluded,
-                stalled: one.stalled + other.stalled,
-                startup: one.startup + other.startup,
-                startups: one.startups + other.startups
-            )
-        }
-
-        static func - (one: Counts, other: Counts) -> Counts {
-            Counts(
-                excluded: one.excluded - other.excluded,
-                stalled: one.stalled - other.stalled,
-                startup: one.startup - other.startup,
-                startups: one.startups - other.startups
-            )
+        mutating func add(_ other: Counts, times factor: Int) {
+            excluded.add(other.excluded, times: factor)
+            stalled += Int64(factor) * other.stalled
+            startup += Int64(factor) * other.startup
+            startups += factor * other.startups
+            heard += factor * other.heard
         }
     }
 

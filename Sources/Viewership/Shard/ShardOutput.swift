@@ -34,6 +34,10 @@ struct ShardOutput {
         var client: ClientClass
         var switches: UInt8
         var viewer: ViewerKey?
+        /// Who it may be; said once, when it joins.
+        var estimate: UInt64?
+        /// Its player reported of itself.
+        var isHeard = false
         /// Why it ended.
         var reason: AudienceEvent.CloseReason?
         /// It does not come back.

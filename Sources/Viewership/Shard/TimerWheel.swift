@@ -18,7 +18,7 @@ struct TimerWheel {
     }
 
     /// Puts `index` into the first slot at or after `deadline` (milliseconds), or into the farthest there is.
-    mutating func schedule(_ index: Int32, deadline: Int64, in sessions: inout [ViewerSession]) {
+    mutating func schedule(_ index: Int32, deadline: Int64, in sessions: inout SessionTable) {
         let wanted = (deadline + 999) / 1000
         let slot = Int(min(max(wanted, second + 1), second + Self.slotCount - 1) % Self.slotCount)
         sessions[Int(index)].next = slots[slot]
@@ -26,7 +26,7 @@ struct TimerWheel {
     }
 
     /// The next session whose second has come by `now` (milliseconds); nil when none is left.
-    mutating func next(now: Int64, in sessions: [ViewerSession]) -> Int32? {
+    mutating func next(now: Int64, in sessions: borrowing SessionTable) -> Int32? {
         let target = now / 1000
         while due == Self.end {
             guard second < target else { return nil }

@@ -24,13 +24,14 @@ extension HistoryDatabase {
             ).map { try SessionRow($0) }
             recovered.viewers = try Row.fetchAll(
                 database,
-                sql: "SELECT DISTINCT epoch, code, viewer, is_user FROM session WHERE \(open)"
+                sql: "SELECT DISTINCT epoch, code, viewer, is_user, estimate FROM session WHERE \(open)"
             ).map { row in
                 RecoveredAudience.Viewer(
                     epoch: try row.decode(forColumn: "epoch"),
                     session: UInt64(bitPattern: try row.decode(Int64.self, forColumn: "code")),
                     viewer: try row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
-                    isUser: try row.decode(forColumn: "is_user")
+                    isUser: try row.decode(forColumn: "is_user"),
+                    estimate: try row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) }
                 )
             }
             return recovered

@@ -43,6 +43,15 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("2 estimates and reports") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE session ADD COLUMN estimate INTEGER;
+                    ALTER TABLE session ADD COLUMN heard INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE broadcast ADD COLUMN heard INTEGER NOT NULL DEFAULT 0;
+                    """
+            )
+        }
         return migrator
     }
 }

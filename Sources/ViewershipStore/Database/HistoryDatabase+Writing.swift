@@ -74,18 +74,20 @@ extension HistoryDatabase {
         try database.execute(
             sql: """
                 INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,
-                switches, viewer, is_user, reason, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                switches, viewer, is_user, estimate, heard, reason, closed)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (code, began) DO UPDATE SET ended = excluded.ended, watched = max(watched, excluded.watched),
                 stalled = max(stalled, excluded.stalled), protocol = excluded.protocol, rendition = excluded.rendition,
                 region = excluded.region, client = excluded.client, switches = excluded.switches,
                 viewer = coalesce(excluded.viewer, viewer), is_user = max(is_user, excluded.is_user),
+                estimate = coalesce(excluded.estimate, estimate), heard = max(heard, excluded.heard),
                 reason = excluded.reason, closed = excluded.closed
                 """,
             arguments: [
                 Int64(bitPattern: row.code), row.start, Int(row.shard), row.epoch, row.end, row.watched, row.stalled,
                 row.dimensions.playback.rawValue, row.dimensions.rendition, row.dimensions.region,
                 row.dimensions.client.rawValue, row.switches, row.viewer.map { Int64(bitPattern: $0) }, row.isUser,
-                row.reason?.rawValue, row.isClosed,
+                row.estimate.map { Int64(bitPattern: $0) }, row.isHeard, row.reason?.rawValue, row.isClosed,
             ]
         )
     }
@@ -122,17 +124,19 @@ extension HistoryDatabase {
         try database.execute(
             sql: """
                 INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, peak_at, users, devices, estimated,
-                approximate, stalled, startup, startups, excluded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                approximate, stalled, startup, startups, excluded, heard)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (epoch) DO UPDATE SET room_sid = excluded.room_sid, ended = excluded.ended,
                 on_air = excluded.on_air, peak = excluded.peak, peak_at = excluded.peak_at, users = excluded.users,
                 devices = excluded.devices, estimated = excluded.estimated, approximate = excluded.approximate,
                 stalled = excluded.stalled, startup = excluded.startup, startups = excluded.startups,
-                excluded = excluded.excluded
+                excluded = excluded.excluded, heard = excluded.heard
                 """,
             arguments: [
                 row.epoch, row.room, row.roomSID, row.began, row.ended, row.onAir, row.peak, row.peakAt,
                 row.uniques.users, row.uniques.devices, row.uniques.estimated, row.uniques.isApproximate, row.stalled,
                 row.startup, row.startups, row.excluded.map(String.init).joined(separator: " "),
+                row.heard,
             ]
         )
         guard row.ended != nil, let peak = try computedPeak(of: row.epoch, in: database) else { return }

@@ -24,6 +24,7 @@ extension BroadcastRow {
             stalled: row.decode(forColumn: "stalled"),
             startup: row.decode(forColumn: "startup"),
             startups: row.decode(forColumn: "startups"),
+            heard: row.decode(forColumn: "heard"),
             excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ").map { Int($0) ?? 0 }
         )
     }
@@ -77,6 +78,8 @@ extension SessionRow {
             switches: row.decode(forColumn: "switches"),
             viewer: row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
             isUser: row.decode(forColumn: "is_user"),
+            estimate: row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) },
+            isHeard: row.decode(forColumn: "heard"),
             reason: row.decode(String?.self, forColumn: "reason").flatMap { AudienceEvent.CloseReason(rawValue: $0) },
             isClosed: row.decode(forColumn: "closed")
         )

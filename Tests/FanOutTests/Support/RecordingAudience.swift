@@ -6,6 +6,7 @@ import Synchronization
 final class RecordingAudience: AudienceObserving {
     private struct State {
         var made = 0
+        var requests: [PlayerRequest] = []
         var events: [AudienceEvent] = []
     }
 
@@ -20,6 +21,18 @@ final class RecordingAudience: AudienceObserving {
 
     func accepts(sid: String, room: String) -> Bool { sid.hasPrefix(room + "-") }
 
+    /// What calls itself a robot, and what a token says is no viewer, gets an id `no-ROOM-1` that is not counted.
+    func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
+        state.withLock { $0.requests.append(request) }
+        if let sid = request.sid { return accepts(sid: sid, room: room) ? .viewer(sid: sid) : .refused }
+        let isRobot = request.userAgent?.contains("robot") ?? false
+        if isRobot || request.role != .viewer { return .uncounted(sid: "no-" + makeSession(room: room)) }
+        return .viewer(sid: makeSession(room: room))
+    }
+
+    /// What was said of each player that was asked about.
+    var requests: [PlayerRequest] { state.withLock { $0.requests } }
+
     func record(_ event: AudienceEvent) { state.withLock { $0.events.append(event) } }
 
     var events: [AudienceEvent] { state.withLock { $0.events } }
@@ -30,6 +43,7 @@ final class RecordingAudience: AudienceObserving {
             switch event.kind {
             case .opened: "opened \(event.sid)"
             case .watched: "watched \(event.sid)"
+            case .stalled: "stalled \(event.sid)"
             case .closed(let reason): "closed(\(reason)) \(event.sid)"
             case .playlistServed: "playlist \(event.sid)"
             case .segmentServed: "segment \(event.sid)"

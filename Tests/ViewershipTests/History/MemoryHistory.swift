@@ -17,7 +17,11 @@ struct MemoryHistory {
 
     mutating func write(_ batch: HistoryBatch) {
         lastSeen = batch.asOf
-        for row in batch.sessions.values { sessions[Place(code: row.code, start: row.start)] = row }
+        for var row in batch.sessions.values {
+            let place = Place(code: row.code, start: row.start)
+            row.estimate = row.estimate ?? sessions[place]?.estimate
+            sessions[place] = row
+        }
         gaps += batch.gaps
         for row in batch.minutes.values {
             if minutes[row.key] == nil { minutes[row.key] = row } else { minutes[row.key]?.append(row) }
@@ -45,7 +49,15 @@ struct MemoryHistory {
             broadcasts: Array(open),
             totals: epochs.flatMap { sums(epoch: $0) },
             sessions: rows.filter { !$0.isClosed },
-            viewers: rows.map { .init(epoch: $0.epoch, session: $0.code, viewer: $0.viewer, isUser: $0.isUser) }
+            viewers: rows.map { row in
+                .init(
+                    epoch: row.epoch,
+                    session: row.code,
+                    viewer: row.viewer,
+                    isUser: row.isUser,
+                    estimate: row.estimate
+                )
+            }
         )
     }
 

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Viewership
+
+@Suite("Where sessions are kept")
+struct SessionTableTests {
+    private func session(_ code: UInt64) -> ViewerSession {
+        ViewerSession(tail: 0, code: code, cell: 0, since: 0, lastHit: 0)
+    }
+
+    @Test("a session takes one line of the processor's cache")
+    func size() {
+        #expect(MemoryLayout<ViewerSession>.size == 64)
+        #expect(MemoryLayout<ViewerSession>.stride == 64)
+    }
+
+    @Test("moments are kept to the millisecond, before the clock's zero and long after it, and never stays never")
+    func moments() {
+        var session = session(1)
+        #expect(session.mark == ViewerSession.never && session.start == ViewerSession.never)
+        // A year of milliseconds is 3.2e10.
+        for moment in [0, 1, -1, 4_294_967_295, 4_294_967_296, -4_294_967_297, 500_000_000_000, -500_000_000_000] {
+            session.since = Int64(moment)
+            session.lastHit = Int64(moment) + 1
+            session.mark = Int64(moment) + 2
+            session.start = Int64(moment) + 3
+            #expect(session.since == Int64(moment) && session.lastHit == Int64(moment) + 1)
+            #expect(session.mark == Int64(moment) + 2 && session.start == Int64(moment) + 3)
+        }
+        // A later moment takes its place.
+        session.mark = ViewerSession.never
+        #expect(max(session.mark, -500_000_000_000) == -500_000_000_000)
+        #expect(session.mark == ViewerSession.never && session.start != ViewerSession.never)
+        session.since = .min
+        session.lastHit = .max
+        #expect(session.since == ViewerSession.never && session.lastHit > 500_000_000_000)
+    }
+
+    @Test("what is in the table stays where it is, over many pages, and takes a page beyond it at most")
+    func pages() {
+        var table = SessionTable()
+        for code in 0..<5000 {
+            let place = table.append(session(UInt64(code)))
+            #expect(place == code)
+        }
+        table[4321].watched = 7
+        let wrong = table.indices.filter { table[$0].code != UInt64($0) }
+        #expect(wrong == [])
+        #expect(table[4321].watched == 7 && table[4320].watched == 0)
+        #expect(table.bytes >= 5000 * 64 && table.bytes <= (5000 + 512) * 64)
+    }
+
+    @Test("the index finds what is in it and nothing else, whatever came and went before")
+    func index() {
+        var random = SeededGenerator(seed: 3)
+        var table = SessionTable()
+        var index = SessionIndex()
+        var places: [UInt64: Int] = [:]
+        var misses = 0
+        for round in 0..<20_000 {
+            if round % 3 == 2, let code = places.keys.randomElement(using: &random) {
+                index.remove(code, in: table)
+                places[code] = nil
+                if index.find(code, in: table) != nil { misses += 1 }
+            } else {
+                // Some of them have a home in common, so that they push each other on.
+                let code = round % 50 == 0 ? random.next() & ~0xFFFF : random.next()
+                let place = table.append(session(code))
+                index.insert(place, in: table)
+                places[code] = place
+            }
+        }
+        for (code, place) in places where index.find(code, in: table) != place { misses += 1 }
+        for _ in 0..<1000 where index.find(random.next(), in: table) != nil { misses += 1 }
+        #expect(misses == 0)
+        #expect(index.count == places.count)
+        #expect(index.bytes <= 4 * 2 * 8 / 7 * places.count + 64)
+    }
+}

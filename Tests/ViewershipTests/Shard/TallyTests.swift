@@ -1,0 +1,26 @@
+import Stage
+import Testing
+
+@testable import Viewership
+
+@Suite("Numbers that are added up together")
+struct TallyTests {
+    @Test("what was added can be taken away again, every number of it")
+    func inverse() {
+        var cell = Cell.Counts.zero
+        (cell.joins, cell.switches, cell.watch) = (3, 5, 7_000)
+        var tally = RoomTally.Counts.zero
+        (tally.stalled, tally.startup, tally.startups, tally.heard) = (11, 13, 17, 19)
+        for (number, reason) in PerReason.allReasons.enumerated() { cell.leaves[reason] = number + 1 }
+        for (number, reason) in Exclusion.allCases.enumerated() { tally.excluded[reason] = number + 1 }
+        #expect(cell.leaves.sum == 15 && tally.excluded.sum == 21)
+        #expect(cell - cell == .zero && tally - tally == .zero)
+        #expect(cell + cell - cell == cell && tally + tally - tally == tally)
+        let twice = cell + cell
+        #expect(twice.joins == 6 && twice.switches == 10 && twice.watch == 14_000 && twice.leaves.sum == 30)
+        let both = tally + tally
+        #expect(both.stalled == 22 && both.startup == 26 && both.startups == 34 && both.heard == 38)
+        #expect(both.excluded.sum == 42)
+        #expect(twice != cell && both != tally)
+    }
+}
