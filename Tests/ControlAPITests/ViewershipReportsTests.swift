@@ -24,7 +24,8 @@ struct ViewershipReportsTests {
                     uniques: UniqueViewers(users: 1, devices: 9, estimated: 8),
                     stalled: 6_000,
                     startup: 3_000,
-                    startups: 2
+                    startups: 2,
+                    heard: 4
                 )
             ]
             let groups: [(Dimensions, Int)] = [
@@ -74,6 +75,8 @@ struct ViewershipReportsTests {
             #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10 && summary.settled)
             #expect(summary.joins == 20 && summary.leaves == 20 && summary.watchHours == 10.0 / 6)
             #expect(summary.uniques.devices == 9 && summary.averageStartupSeconds == 1.5)
+            // Four of the ten who joined by HLS.
+            #expect(summary.coverage == 0.4)
             #expect(summary.stalledSeconds == 6 && abs(summary.rebufferRatio - 6 / 6006) < 1e-9)
             #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byRegion["DE"]?.joins == 10)
             #expect(summary.byClient["tool"]?.watchTimeSeconds == 1200 && summary.byRendition[""]?.joins == 10)
@@ -165,7 +168,64 @@ struct ViewershipReportsTests {
         }
     }
 
-    @Test("All rooms once a second as events, each whole")
+    @Test(
+        "A report that the client has already is not sent again, in any of its forms; one that changed is",
+        arguments: [
+            "summary", "summary.csv", "sessions", "timeseries.jsonl?from=600&to=1200",
+        ]
+    )
+    func unchanged(report: String) async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            Self.fill(server.history)
+            let path = "/v1/rooms/show/viewership/" + report
+            let first = try await server.ask("GET", path)
+            let tag = try #require(first.headers["etag"])
+            #expect(first.status == 200 && !first.data.isEmpty && tag.hasPrefix("\""))
+            #expect(first.headers["cache-control"] == "private, no-cache")
+            for held in [tag, "\"other\", W/\(tag)", "*"] {
+                let again = try await server.ask("GET", path, headers: ["If-None-Match": held])
+                #expect(again.status == 304 && again.data.isEmpty && again.headers["etag"] == tag, "\(held)")
+            }
+            server.history.rows.withLock { rows in
+                rows.broadcasts[0].peak = 13
+                rows.sessions[0].watched = 1
+                rows.minutes[0].maximum = 12
+            }
+            let changed = try await server.ask("GET", path, headers: ["If-None-Match": tag])
+            #expect(changed.status == 200 && changed.headers["etag"] != tag)
+        }
+    }
+
+    @Test("Live figures have changed when a figure has, not when time has passed")
+    func unchangedLive() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            func set(_ concurrent: Int, at seconds: Double) {
+                server.viewership.set(
+                    RoomViewership(
+                        room: "show",
+                        concurrent: concurrent,
+                        asOf: Date(timeIntervalSince1970: seconds),
+                        staleMs: Int(seconds)
+                    )
+                )
+            }
+            for path in ["/v1/rooms/show/viewership", "/v1/viewership", "/v1/viewership.csv"] {
+                set(3, at: 100)
+                let tag = try #require(try await server.ask("GET", path).headers["etag"])
+                #expect(tag.hasPrefix("W/"))
+                set(3, at: 200)
+                let later = try await server.ask("GET", path, headers: ["If-None-Match": tag])
+                #expect(later.status == 304, "\(path)")
+                set(4, at: 300)
+                let changed = try await server.ask("GET", path, headers: ["If-None-Match": tag])
+                #expect(changed.status == 200 && changed.headers["etag"] != tag, "\(path)")
+            }
+        }
+    }
+
+    @Test("All rooms once a second, each event whole; who comes back gets what it missed first")
     func events() async throws {
         try await ControlServer.run { (server) async throws in
             server.viewership.set(
@@ -173,14 +233,32 @@ struct ViewershipReportsTests {
             )
             let client = try server.events("/v1/viewership/events")
             defer { client.close() }
-            var seen: [String] = []
-            for await event in client.events {
-                seen.append("\(event.retry ?? "")/\(event.id ?? "")/\(event.name ?? "")")
-                if seen.count == 3 { break }
-            }
-            #expect(seen == ["2000//", "/1/viewership", "/2/viewership"])
+            let seen = await Self.blocks(3, of: client)
+            #expect(seen.map(\.retry) == ["2000", nil, nil] && seen.map(\.name) == [nil, "viewership", "viewership"])
+            let numbers = seen.compactMap { $0.id.flatMap { UInt64($0) } }
+            #expect(numbers.count == 2 && numbers[0] < numbers[1])
+            // Milliseconds since 1970: never those of an earlier run.
+            #expect(abs(Double(numbers[0]) / 1000 - Date().timeIntervalSince1970) < 60)
+            let known = try #require(seen[1].id)
+            let back = try server.events("/v1/viewership/events", headers: ["Last-Event-ID": known])
+            defer { back.close() }
+            let missed = await Self.blocks(2, of: back)
+            #expect(missed.map(\.id) == [nil, seen[2].id])
+            let stranger = try server.events("/v1/viewership/events?last_event_id=7")
+            defer { stranger.close() }
+            let latest = await Self.blocks(2, of: stranger).last?.id.flatMap { UInt64($0) }
+            #expect((latest ?? 0) >= numbers[1])
             #expect(try await server.ask("GET", "/v1/viewership/events", as: .nobody).refusal == "401/20101")
         }
+    }
+
+    private static func blocks(_ count: Int, of client: EventClient) async -> [EventClient.Event] {
+        var blocks: [EventClient.Event] = []
+        for await block in client.events {
+            blocks.append(block)
+            if blocks.count == count { break }
+        }
+        return blocks
     }
 
     @Test("The metrics come in the format that is asked for")

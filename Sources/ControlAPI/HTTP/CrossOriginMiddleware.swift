@@ -10,8 +10,8 @@ struct CrossOriginMiddleware: RouterMiddleware {
     let allowedOrigins: Set<String>
 
     private static let methods = "GET, POST, PUT, PATCH, DELETE"
-    private static let requestHeaders = "Authorization, Content-Type, Last-Event-ID"
-    private static let answerHeaders = "Retry-After"
+    private static let requestHeaders = "Authorization, Content-Type, If-None-Match, Last-Event-ID"
+    private static let answerHeaders = "ETag, Retry-After, X-Next-Page-Token"
     /// Seconds a browser may keep the answer to a preflight.
     private static let preflightAge = "600"
 

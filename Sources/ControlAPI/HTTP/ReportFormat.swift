@@ -1,3 +1,4 @@
+import Foundation
 import GatewayModel
 import HTTPTypes
 import Hummingbird
@@ -36,13 +37,30 @@ enum ReportFormat: String {
         }
     }
 
-    /// The answer.
+    /// The answer, or 304 to a client that has it already.
     ///
     /// - Parameters:
     ///   - whole: what JSON has.
     ///   - rows: what the other two have.
     ///   - name: of the file that a browser makes of it, without its ending.
-    func answer<Row: ReportRow>(_ whole: some Encodable, rows: [Row], name: String) throws -> Response {
+    ///   - timeless: `whole` without the moment that it is of, where it has one: as long as that stays the same, nothing
+    ///     has changed.
+    func answer<Whole: Encodable, Row: ReportRow>(
+        _ whole: Whole,
+        rows: [Row],
+        name: String,
+        timeless: Whole? = nil,
+        to request: Request
+    ) throws -> Response {
+        let content = try WireJSON.encode(timeless ?? whole) + Array(rawValue.utf8)
+        let tag = EntityTag(of: content, isWeak: timeless != nil)
+        return tag.answer(
+            tag.isHeld(by: request)
+                ? Response(status: .notModified) : try response(whole, rows: rows, name: name)
+        )
+    }
+
+    private func response<Row: ReportRow>(_ whole: some Encodable, rows: [Row], name: String) throws -> Response {
         switch self {
         case .json:
             return try Reply.json(whole)

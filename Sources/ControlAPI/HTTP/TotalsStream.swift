@@ -1,3 +1,4 @@
+import Foundation
 import GatewayModel
 import HTTPTypes
 import Hummingbird
@@ -8,18 +9,29 @@ import Synchronization
 
 /// The figures of all rooms as server-sent events: one a second at most, written once for all who read them.
 ///
-/// Every event is whole, so a reader that comes back needs none of those that it missed.
+/// Every event is whole. A reader that comes back with the last one that it knows gets those of the last five minutes that
+/// it missed, for what it draws over time; and they are made for so long, even if nobody reads.
 final class TotalsStream: Sendable {
+    private struct Frame {
+        let number: UInt64
+        let bytes: ByteBuffer
+    }
+
     private struct State {
         var readers = 0
-        var number: UInt64 = 0
-        var frame = ByteBuffer()
+        /// The oldest first.
+        var frames: [Frame] = []
+        var bytes = 0
         var madeAt: MonotonicTime?
+        /// When the last reader went; nil before the first.
+        var leftAt: MonotonicTime?
     }
 
     /// Streams that are open at once.
     private static let limit = 200
     private static let interval = 1.0
+    /// How many events are kept, and how much of them in bytes.
+    private static let kept = (frames: 300, bytes: 4 << 20)
     /// Seconds after which a stream on which nothing changes says so.
     private static let ping = 15.0
 
@@ -38,7 +50,14 @@ final class TotalsStream: Sendable {
             return true
         }
         guard hasPlace else { throw .serverBusy(retryAfter: 5) }
-        let place = ReaderPlace { [weak self] in self?.state.withLock { $0.readers -= 1 } }
+        let place = ReaderPlace { [weak self] in
+            self?.state.withLock { state in
+                state.readers -= 1
+                state.leftAt = .now()
+            }
+        }
+        let known = request.headers[.lastEventID] ?? request.uri.queryParameters.get("last_event_id")
+        let missed = known.flatMap { UInt64($0) }.map { frames(after: $0) } ?? []
         return Response(
             status: .ok,
             headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"],
@@ -47,11 +66,15 @@ final class TotalsStream: Sendable {
                 try await request.body.consumeWithInboundCloseHandler { _ in
                     try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
                     var last: (number: UInt64, at: MonotonicTime)?
+                    for frame in missed {
+                        try await writer.write(frame.bytes)
+                        last = (frame.number, .now())
+                    }
                     while !Task.isCancelled, !place.isGone {
-                        let (number, frame) = try self.frame(totals)
-                        if number != last?.number {
-                            try await writer.write(frame)
-                            last = (number, .now())
+                        let frame = try self.frame(totals)
+                        if frame.number != last?.number {
+                            try await writer.write(frame.bytes)
+                            last = (frame.number, .now())
                         } else if let at = last?.at, MonotonicTime.now().seconds(since: at) >= Self.ping {
                             try await writer.write(ByteBuffer(string: ": ping\n\n"))
                             last?.at = .now()
@@ -67,22 +90,52 @@ final class TotalsStream: Sendable {
         )
     }
 
+    /// Goes on with an event a second while nobody reads but somebody who did may come back.
+    func run(totals: @escaping @Sendable () -> ViewershipTotalsResource) async {
+        while !Task.isCancelled {
+            let isWanted = state.withLock { state in
+                guard state.readers == 0, let left = state.leftAt else { return false }
+                return MonotonicTime.now().seconds(since: left) < Double(Self.kept.frames) * Self.interval
+            }
+            // What cannot be written now is not missed by anybody: the next one is whole too.
+            if isWanted { _ = try? frame(totals) }
+            // Cancellation ends the sleep and, with it, the loop.
+            try? await Task.sleep(for: .seconds(Self.interval), tolerance: .milliseconds(250))
+        }
+    }
+
+    /// What came after an event; nothing when that is not one of those that are kept.
+    private func frames(after number: UInt64) -> [Frame] {
+        state.withLock { state in
+            guard let place = state.frames.firstIndex(where: { $0.number == number }) else { return [] }
+            return Array(state.frames[(place + 1)...])
+        }
+    }
+
     /// The event of this second, written by the first who wants it.
-    private func frame(_ totals: () -> ViewershipTotalsResource) throws -> (number: UInt64, frame: ByteBuffer) {
+    private func frame(_ totals: () -> ViewershipTotalsResource) throws -> Frame {
         let now = MonotonicTime.now()
-        let known = state.withLock { state -> (UInt64, ByteBuffer)? in
+        let known = state.withLock { state -> Frame? in
             guard let at = state.madeAt, now.seconds(since: at) < Self.interval * 0.9 else { return nil }
-            return (state.number, state.frame)
+            return state.frames.last
         }
         if let known { return known }
         let data = try WireJSON.encode(totals())
+        // Milliseconds since 1970: a number of an earlier run is never one of this.
+        let moment = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
         return state.withLock { state in
-            state.number += 1
+            let number = max(moment, (state.frames.last?.number ?? 0) + 1)
+            var bytes = ByteBuffer(string: "id: \(number)\nevent: viewership\ndata: ")
+            bytes.writeBytes(data)
+            bytes.writeString("\n\n")
+            let frame = Frame(number: number, bytes: bytes)
+            state.frames.append(frame)
+            state.bytes += bytes.readableBytes
+            while state.frames.count > 1, state.frames.count > Self.kept.frames || state.bytes > Self.kept.bytes {
+                state.bytes -= state.frames.removeFirst().bytes.readableBytes
+            }
             state.madeAt = now
-            state.frame = ByteBuffer(string: "id: \(state.number)\nevent: viewership\ndata: ")
-            state.frame.writeBytes(data)
-            state.frame.writeString("\n\n")
-            return (state.number, state.frame)
+            return frame
         }
     }
 }

@@ -17,6 +17,7 @@ extension OpenAPIDocument {
                 application/json:
                   schema:
                     $ref: '#/components/schemas/ErrorAnswer'
+        \(reportAnswers)
           parameters:
             Room:
               name: room
@@ -157,6 +158,12 @@ extension OpenAPIDocument {
               name: at
               in: query
               description: 'A moment of the broadcast that is meant, as from; the latest one when left out.'
+              schema:
+                type: string
+            IfNoneMatch:
+              name: If-None-Match
+              in: header
+              description: 'The ETag of the report that is known already.'
               schema:
                 type: string
             LeaveReason:

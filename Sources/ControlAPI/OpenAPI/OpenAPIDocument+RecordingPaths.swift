@@ -119,74 +119,8 @@ extension OpenAPIDocument {
                   description: The head alone.
                 default:
                   $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/snapshot.jpg:
-            get:
-              operationId: readJPEGSnapshot
-              summary: Shows the program as a JPEG.
-              description: >-
-                For whoever may play the program; no token is needed. The query may ask for a width.
-                503 while the first one is awaited.
-              security: []
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: A picture of the last seconds.
-                  content:
-                    image/jpeg:
-                      schema:
-                        type: string
-                        format: binary
-                default:
-                  $ref: '#/components/responses/Refusal'
-            head:
-              operationId: headJPEGSnapshot
-              summary: Tells about the JPEG.
-              description: >-
-                For whoever may play the program; no token is needed. The query may ask for a width.
-                503 while the first one is awaited.
-              security: []
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The head alone.
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/snapshot.png:
-            get:
-              operationId: readPNGSnapshot
-              summary: Shows the program as a PNG.
-              description: >-
-                For whoever may play the program; no token is needed. The query may ask for a width.
-                503 while the first one is awaited.
-              security: []
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: A picture of the last seconds.
-                  content:
-                    image/png:
-                      schema:
-                        type: string
-                        format: binary
-                default:
-                  $ref: '#/components/responses/Refusal'
-            head:
-              operationId: headPNGSnapshot
-              summary: Tells about the PNG.
-              description: >-
-                For whoever may play the program; no token is needed. The query may ask for a width.
-                503 while the first one is awaited.
-              security: []
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The head alone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+        \(snapshotPaths(ending: "jpg", name: "JPEG", type: "image/jpeg"))
+        \(snapshotPaths(ending: "png", name: "PNG", type: "image/png"))
           /v1/rooms/{room}/mixer/snapshot:
             post:
               operationId: postSnapshot
@@ -208,4 +142,44 @@ extension OpenAPIDocument {
                 default:
                   $ref: '#/components/responses/Refusal'
         """
+
+    /// The addresses of a picture of the program in one format.
+    private static func snapshotPaths(ending: String, name: String, type: String) -> String {
+        """
+          /v1/rooms/{room}/snapshot.\(ending):
+            get:
+              operationId: read\(name)Snapshot
+              summary: Shows the program as a \(name).
+              description: >-
+                For whoever may play the program; no token is needed. The query may ask for a width.
+                503 while the first one is awaited.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: A picture of the last seconds.
+                  content:
+                    \(type):
+                      schema:
+                        type: string
+                        format: binary
+                default:
+                  $ref: '#/components/responses/Refusal'
+            head:
+              operationId: head\(name)Snapshot
+              summary: Tells about the \(name).
+              description: >-
+                For whoever may play the program; no token is needed. The query may ask for a width.
+                503 while the first one is awaited.
+              security: []
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              responses:
+                '200':
+                  description: The head alone.
+                default:
+                  $ref: '#/components/responses/Refusal'
+        """
+    }
 }

@@ -1,252 +1,42 @@
 extension OpenAPIDocument {
     /// The addresses of the audience's reports.
-    static let viewershipPaths = """
-          /v1/rooms/{room}/viewership.csv:
-            get:
-              operationId: readRoomViewershipAsTable
-              summary: Counts who watches a room; as a table.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    text/csv:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership.jsonl:
-            get:
-              operationId: readRoomViewershipAsLines
-              summary: Counts who watches a room; a line of JSON for each row.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/timeseries:
-            get:
-              operationId: readViewershipSeries
-              summary: Viewers of a room over time.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/From'
-                - $ref: '#/components/parameters/To'
-                - $ref: '#/components/parameters/Step'
-                - $ref: '#/components/parameters/GroupBy'
-                - $ref: '#/components/parameters/Format'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ViewershipSeries'
-                    text/csv:
-                      schema:
-                        type: string
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/timeseries.csv:
-            get:
-              operationId: readViewershipSeriesAsTable
-              summary: Viewers of a room over time; as a table.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/From'
-                - $ref: '#/components/parameters/To'
-                - $ref: '#/components/parameters/Step'
-                - $ref: '#/components/parameters/GroupBy'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    text/csv:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/timeseries.jsonl:
-            get:
-              operationId: readViewershipSeriesAsLines
-              summary: Viewers of a room over time; a line of JSON for each row.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/From'
-                - $ref: '#/components/parameters/To'
-                - $ref: '#/components/parameters/Step'
-                - $ref: '#/components/parameters/GroupBy'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/summary:
-            get:
-              operationId: readViewershipSummary
-              summary: One broadcast of a room as a whole.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/BroadcastAt'
-                - $ref: '#/components/parameters/Format'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ViewershipSummary'
-                    text/csv:
-                      schema:
-                        type: string
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/summary.csv:
-            get:
-              operationId: readViewershipSummaryAsTable
-              summary: One broadcast of a room as a whole; as a table.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/BroadcastAt'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    text/csv:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/summary.jsonl:
-            get:
-              operationId: readViewershipSummaryAsLines
-              summary: One broadcast of a room as a whole; a line of JSON for each row.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/BroadcastAt'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/sessions:
-            get:
-              operationId: readViewerSessions
-              summary: The single playbacks of a broadcast.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/BroadcastAt'
-                - $ref: '#/components/parameters/PageToken'
-                - $ref: '#/components/parameters/Format'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ViewerSessionList'
-                    text/csv:
-                      schema:
-                        type: string
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/sessions.csv:
-            get:
-              operationId: readViewerSessionsAsTable
-              summary: The single playbacks of a broadcast; as a table.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/BroadcastAt'
-                - $ref: '#/components/parameters/PageToken'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    text/csv:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/rooms/{room}/viewership/sessions.jsonl:
-            get:
-              operationId: readViewerSessionsAsLines
-              summary: The single playbacks of a broadcast; a line of JSON for each row.
-              description: For operators, monitors, and tokens with can_admin streaming.
-              parameters:
-                - $ref: '#/components/parameters/Room'
-                - $ref: '#/components/parameters/BroadcastAt'
-                - $ref: '#/components/parameters/PageToken'
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/viewership.csv:
-            get:
-              operationId: readAllViewershipAsTable
-              summary: Counts who watches all live rooms; as a table.
-              description: For operators and monitors.
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    text/csv:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
-          /v1/viewership.jsonl:
-            get:
-              operationId: readAllViewershipAsLines
-              summary: Counts who watches all live rooms; a line of JSON for each row.
-              description: For operators and monitors.
-              responses:
-                '200':
-                  description: The report.
-                  content:
-                    application/jsonl:
-                      schema:
-                        type: string
-                default:
-                  $ref: '#/components/responses/Refusal'
+    static let viewershipPaths = reports.map(\.text).joined(separator: "\n") + "\n" + audienceEvents
+
+    private static let reports = [
+        AudienceReport(
+            path: "/v1/rooms/{room}/viewership",
+            operation: "readRoomViewership",
+            summary: "Counts who watches a room"
+        ),
+        AudienceReport(
+            path: "/v1/rooms/{room}/viewership/timeseries",
+            operation: "readViewershipSeries",
+            summary: "Viewers of a room over time",
+            filters: ["From", "To", "Step", "GroupBy"],
+            answer: "SeriesReport"
+        ),
+        AudienceReport(
+            path: "/v1/rooms/{room}/viewership/summary",
+            operation: "readViewershipSummary",
+            summary: "One broadcast of a room as a whole",
+            filters: ["BroadcastAt"],
+            answer: "SummaryReport"
+        ),
+        AudienceReport(
+            path: "/v1/rooms/{room}/viewership/sessions",
+            operation: "readViewerSessions",
+            summary: "The single playbacks of a broadcast",
+            filters: ["BroadcastAt", "PageToken"],
+            answer: "SessionsReport"
+        ),
+        AudienceReport(
+            path: "/v1/viewership",
+            operation: "readAllViewership",
+            summary: "Counts who watches all live rooms"
+        ),
+    ]
+
+    private static let audienceEvents = """
           /v1/viewership/events:
             get:
               operationId: followViewership

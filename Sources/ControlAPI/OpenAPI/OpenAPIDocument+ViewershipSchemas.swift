@@ -185,6 +185,7 @@ extension OpenAPIDocument {
                 - average_startup_seconds
                 - stalled_seconds
                 - rebuffer_ratio
+                - coverage
                 - excluded
                 - settled
                 - by_protocol
@@ -250,6 +251,9 @@ extension OpenAPIDocument {
                 rebuffer_ratio:
                   type: number
                   description: 'Part of the time that was waited instead of watched.'
+                coverage:
+                  type: [number, "null"]
+                  description: 'Part of the viewers by HLS whose players report of themselves; null without such viewers.'
                 excluded:
                   type: object
                   additionalProperties: { type: integer }

@@ -12,7 +12,13 @@ extension ControlRoutes {
                 let room = try room(call)
                 try call.claims.requireFigures(of: room)
                 let figures = ViewershipResource(viewership.report(room: room.name))
-                return try ReportFormat(call.request).answer(figures, rows: [figures], name: "\(room.name)-viewership")
+                return try ReportFormat(call.request).answer(
+                    figures,
+                    rows: [figures],
+                    name: "\(room.name)-viewership",
+                    timeless: figures.timeless,
+                    to: call.request
+                )
             }
             api.read("rooms/:room/viewership/timeseries\(ending)") { call in try await timeseries(call) }
             api.read("rooms/:room/viewership/summary\(ending)") { call in try await summary(call) }
@@ -20,7 +26,13 @@ extension ControlRoutes {
             api.read("viewership\(ending)") { call in
                 try call.claims.requireOversight()
                 let totals = ViewershipTotalsResource(allTotals())
-                return try ReportFormat(call.request).answer(totals, rows: totals.rooms, name: "viewership")
+                return try ReportFormat(call.request).answer(
+                    totals,
+                    rows: totals.rooms,
+                    name: "viewership",
+                    timeless: totals.timeless,
+                    to: call.request
+                )
             }
         }
 
@@ -28,6 +40,11 @@ extension ControlRoutes {
             try call.claims.requireOversight()
             return try totalsStream.response(to: call.request) { ViewershipTotalsResource(allTotals()) }
         }
+    }
+
+    /// Makes the events that readers miss who come back; until the task is cancelled.
+    public func keepTotals() async {
+        await totalsStream.run { ViewershipTotalsResource(allTotals()) }
     }
 
     /// All rooms in progress, those that nobody has watched yet included.
@@ -72,14 +89,15 @@ extension ControlRoutes {
         let points = ViewershipTimeline(rows, from: first, step: minutes, grouping: grouping).points
             .map { SeriesPointResource($0, step: step) }
         let series = ViewershipSeries(room: name, step: step, groupBy: grouping?.rawValue, points: points)
-        return try ReportFormat(call.request).answer(series, rows: points, name: "\(name)-timeseries")
+        return try ReportFormat(call.request).answer(series, rows: points, name: "\(name)-timeseries", to: call.request)
     }
 
     private func summary(_ call: Call) async throws -> Response {
         let (name, history) = try await reported(call)
         let broadcast = try await broadcast(call, of: name, history)
         let summary = try await read { try await settled(broadcast, in: history) }
-        return try ReportFormat(call.request).answer(summary, rows: [summary], name: "\(name)-summary")
+        let format = try ReportFormat(call.request)
+        return try format.answer(summary, rows: [summary], name: "\(name)-summary", to: call.request)
     }
 
     /// A broadcast as a whole, from its history.
@@ -123,7 +141,7 @@ extension ControlRoutes {
             sessions: rows.map { ViewerSessionResource($0) },
             meta: PageResource(pageSize: size, nextPageToken: next)
         )
-        var response = try format.answer(list, rows: list.sessions, name: "\(name)-sessions")
+        var response = try format.answer(list, rows: list.sessions, name: "\(name)-sessions", to: call.request)
         if format != .json, let next { response.headers[.nextPageToken] = next }
         return response
     }

@@ -46,7 +46,7 @@ extension ViewershipSummary: ReportRow {
             "average_viewers", "average_minute_audience", "joins", "leaves", "switches", "unique_users",
             "unique_devices",
             "unique_estimated", "watch_hours", "average_watch_seconds", "average_startup_seconds", "stalled_seconds",
-            "rebuffer_ratio", "settled",
+            "rebuffer_ratio", "coverage", "settled",
         ]
     }
 
@@ -56,7 +56,8 @@ extension ViewershipSummary: ReportRow {
             .count(livePeakViewers), .number(averageViewers), .number(averageMinuteAudience), .count(joins),
             .count(leaves), .count(switches), .count(uniques.users), .count(uniques.devices), .count(uniques.estimated),
             .number(watchHours), .number(averageWatchSeconds), averageStartupSeconds.map { .number($0) } ?? .nothing,
-            .number(stalledSeconds), .number(rebufferRatio), .text(settled ? "true" : "false"),
+            .number(stalledSeconds), .number(rebufferRatio),
+            coverage.map { .number($0) } ?? .nothing, .text(settled ? "true" : "false"),
         ]
     }
 }

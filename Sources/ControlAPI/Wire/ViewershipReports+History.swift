@@ -37,6 +37,7 @@ extension ViewershipSummary {
         }
         stalledSeconds = Double(broadcast.stalled) / 1000
         rebufferRatio = watched + stalledSeconds > 0 ? stalledSeconds / (watched + stalledSeconds) : 0
+        coverage = figures.coverage
         excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
         func slices(_ groups: [String: BroadcastFigures.Slice]) -> [String: ViewershipSliceResource] {
             groups.mapValues { slice in

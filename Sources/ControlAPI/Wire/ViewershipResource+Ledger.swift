@@ -61,3 +61,20 @@ extension ViewershipTotalsResource {
         )
     }
 }
+
+extension ViewershipResource {
+    /// The figures without the moment that they are of.
+    var timeless: ViewershipResource {
+        var figures = self
+        figures.asOf = Timestamp(0)
+        figures.staleMs = 0
+        return figures
+    }
+}
+
+extension ViewershipTotalsResource {
+    /// The figures without the moment that they are of.
+    var timeless: ViewershipTotalsResource {
+        ViewershipTotalsResource(total: total.timeless, rooms: rooms.map(\.timeless))
+    }
+}

@@ -36,6 +36,8 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     public var stalledSeconds: Double
     /// Part of the time that was waited instead of watched.
     public var rebufferRatio: Double
+    /// Part of the viewers by HLS whose players report of themselves, 0 to 1; null without such viewers.
+    @ExplicitNull public var coverage: Double?
     /// Sessions and requests that never counted, by the reason.
     public var excluded: [String: Int]
     /// No more is to come: the broadcast is over.
@@ -69,6 +71,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
         averageStartupSeconds = nil
         stalledSeconds = 0
         rebufferRatio = 0
+        coverage = nil
         excluded = [:]
         settled = endedAt != nil
         byProtocol = [:]
@@ -96,6 +99,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
         case averageStartupSeconds = "average_startup_seconds"
         case stalledSeconds = "stalled_seconds"
         case rebufferRatio = "rebuffer_ratio"
+        case coverage
         case excluded
         case settled
         case byProtocol = "by_protocol"
