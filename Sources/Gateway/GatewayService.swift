@@ -91,6 +91,7 @@ public struct GatewayService: Sendable {
             launchMixer: launcher.launch,
             logger: logger
         )
+        let salt = SaltKeeping(viewership: pipeline.viewership, directory: directory, logger: logger)
         let gate = WebhookGuard(allowsPrivateAddresses: configuration.resolvedAllowsPrivateWebhooks)
         do {
             let webhooks = try WebhookDispatcher(
@@ -100,7 +101,8 @@ public struct GatewayService: Sendable {
                 logger: logger
             )
             webhooks.load()
-            try await serve(pipeline, webhooks, behind: gate, ports: ports, group: group)
+            try salt.load()
+            try await serve(pipeline, webhooks, salt: salt, behind: gate, ports: ports, group: group)
         } catch {
             directory.remove(Endpoints.fileName)
             await pipeline.keeper.close(within: Self.keepingLimit)
@@ -116,6 +118,7 @@ public struct GatewayService: Sendable {
     private func serve(
         _ pipeline: Pipeline,
         _ webhooks: WebhookDispatcher,
+        salt: SaltKeeping,
         behind gate: WebhookGuard,
         ports: ListeningPorts,
         group: MultiThreadedEventLoopGroup
@@ -172,8 +175,10 @@ public struct GatewayService: Sendable {
             news,
             HistoryKeeping(history: pipeline.history, viewership: pipeline.viewership),
             Counting(viewership: pipeline.viewership),
+            salt,
             StageUpkeep(stage: pipeline.stage),
             AudienceNews(stage: pipeline.stage, viewership: pipeline.viewership),
+            TotalsKeeping(web: web),
             PlaylistUpkeep(directory: pipeline.hls, control: pipeline.playlists),
             RecordingUpkeep(recordings: pipeline.recordings),
             beats,

@@ -79,6 +79,15 @@ struct AudienceNews: Service {
     }
 }
 
+/// Goes on with the figures' events while somebody who followed them may come back.
+struct TotalsKeeping: Service {
+    let web: GatewayWeb
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await web.keepTotals() }
+    }
+}
+
 /// Deletes recorded files that are kept no longer.
 struct RecordingUpkeep: Service {
     let recordings: RecordingControl

@@ -86,6 +86,11 @@ struct GatewayWeb: Sendable {
     /// Rooms could not be written to disk in time.
     private struct RoomsNotKept: Error {}
 
+    /// What followers of the figures miss while their stream is broken.
+    func keepTotals() async {
+        await routes.keepTotals()
+    }
+
     /// Playback, answered on the event loop, and the API.
     func publicSite(
         group: any EventLoopGroup,

@@ -2,6 +2,8 @@ import Assets
 import ControlAPI
 import Egress
 import FanOut
+import Foundation
+import HLS
 import Ingest
 import Logging
 import Media
@@ -97,13 +99,23 @@ struct Pipeline: Sendable {
         )
 
         program = ProgramDoor(feeds: feeds, logger: logger)
-        hls = HLSDirectory(configuration: fanOut.hls)
+        let segments = fanOut.hls
+        hls = HLSDirectory(configuration: segments) {
+            segments.firstNumber(at: Date().timeIntervalSince1970)
+        }
         playlists = HLSControl(directory: hls) { room, error in
             stage.livestreamFailed(room: room, error)
         } onChange: { room, status in
             stage.hlsChanged(room: room, status)
         }
-        viewership = ViewershipLedger(keys: secrets.sessionKeys, clock: clock)
+        viewership = ViewershipLedger(
+            keys: secrets.sessionKeys,
+            clock: clock,
+            configuration: ViewershipConfiguration(
+                targetDuration: Double(fanOut.hls.targetDuration),
+                region: configuration.homeRegion ?? ""
+            )
+        )
         history = HistoryKeeper(
             HistoryStoreConfiguration(configuration, path: viewershipDatabase),
             logger: logger
@@ -136,16 +148,19 @@ struct Pipeline: Sendable {
             stage.recordingFailed(room: room, error)
         }
 
+        let viewers = ViewerTokens(tokens: tokens, stage: stage)
+        let reading = PlayerReading(configuration, tokens: viewers)
         doors = StreamDoors(
             hosts: hosts,
             program: program,
-            audience: RTMPAudience(feeds: feeds, audience: viewership),
+            audience: RTMPAudience(feeds: feeds, audience: viewership, reading: reading),
             feeds: feeds,
             returns: ReturnFeedRule(stage: stage),
             tokens: tokens,
+            viewers: viewers,
             logger: logger
         )
-        site = MediaSite(feeds: feeds, hls: hls, audience: viewership)
+        site = MediaSite(feeds: feeds, hls: hls, audience: viewership, reading: reading)
 
         let follower = StageFollower(
             stage: stage,

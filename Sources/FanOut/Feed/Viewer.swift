@@ -13,6 +13,9 @@ final class Viewer: MediaWriterWatching {
         case gone
     }
 
+    /// Milliseconds that players have in hand.
+    private static let shortestStall: Int64 = 500
+
     // What every tick looks at comes first, close together.
     let writer: any ViewerWriter
     var state = State.waiting
@@ -43,11 +46,19 @@ final class Viewer: MediaWriterWatching {
 
     func noteWritability(_ isWritable: Bool, now: MonotonicTime) {
         if isWritable {
+            tellStall(until: now)
             blockedSince = nil
         } else if blockedSince == nil {
             blockedSince = now
             share?.lookAt(self)
         }
+    }
+
+    /// It takes media again: says for how long it did not; shorter times no picture waits for.
+    private func tellStall(until now: MonotonicTime) {
+        guard firstMedia != nil, let blockedSince else { return }
+        let time = (now.nanoseconds - blockedSince.nanoseconds) / 1_000_000
+        if time >= Self.shortestStall { session?.record(.stalled(milliseconds: time), at: now) }
     }
 
     func straightSocketChanged() {

@@ -15,12 +15,20 @@ public final class HLSDirectory: Sendable {
 
     private let configuration: HLSConfiguration
     private let clock: any MonotonicClock
+    private let firstNumber: @Sendable () -> Int
     private let entries = Mutex<[String: Entry]>([:])
 
     /// Makes one from its parts.
-    public init(configuration: HLSConfiguration, clock: any MonotonicClock = SystemClock()) {
+    ///
+    /// - Parameter firstNumber: The number of the first segment of a program that begins now; it never falls.
+    public init(
+        configuration: HLSConfiguration,
+        clock: any MonotonicClock = SystemClock(),
+        firstNumber: @escaping @Sendable () -> Int = { 0 }
+    ) {
         self.configuration = configuration
         self.clock = clock
+        self.firstNumber = firstNumber
     }
 
     /// The room's program, made when it is not there yet, or when the room of that name ended and begins anew.
@@ -30,7 +38,7 @@ public final class HLSDirectory: Sendable {
     func open(_ room: String, renditions: [String]) -> HLSRenditions {
         entries.withLock { entries in
             if let entry = entries[room], entry.endedAt == nil { return entry.programs }
-            let programs = HLSRenditions(configuration: configuration, renditions: renditions)
+            let programs = HLSRenditions(configuration: configuration, renditions: renditions, first: firstNumber())
             entries[room] = Entry(programs: programs)
             return programs
         }

@@ -40,12 +40,20 @@ public final class HLSProgram: PacketSink {
     /// - Parameters:
     ///   - clock: What it has in common with other renditions; nil for a program without any.
     ///   - playlistName: The file name of its media playlist.
-    init(configuration: HLSConfiguration, clock: RenditionClock?, playlistName: String = "media.m3u8") {
+    ///   - first: The number of its first segment; where there is a clock, that says it.
+    init(
+        configuration: HLSConfiguration,
+        clock: RenditionClock?,
+        playlistName: String = "media.m3u8",
+        first: Int = 0
+    ) {
         run = String(UInt64.random(in: .min ... .max), radix: 36)
         self.configuration = configuration
         self.clock = clock
         self.playlistName = playlistName
-        state = Mutex(State(segmenter: Segmenter(configuration), playlist: MediaPlaylist(configuration)))
+        // Discontinuities are numbered as the segments are, so that they rise over runs too.
+        let playlist = MediaPlaylist(configuration, discontinuitySequence: first)
+        state = Mutex(State(segmenter: Segmenter(configuration, firstSequence: first), playlist: playlist))
     }
 
     // MARK: In

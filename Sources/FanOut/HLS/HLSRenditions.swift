@@ -8,13 +8,14 @@ public struct HLSRenditions: Sendable {
     /// The renditions by name, in the ladder's order.
     let renditions: [(name: String, program: HLSProgram)]
 
-    init(configuration: HLSConfiguration, renditions names: [String]) {
+    /// - Parameter first: The number of the first segment.
+    init(configuration: HLSConfiguration, renditions names: [String], first: Int = 0) {
         guard !names.isEmpty else {
-            program = HLSProgram(configuration: configuration)
+            program = HLSProgram(configuration: configuration, clock: nil, first: first)
             renditions = []
             return
         }
-        let clock = RenditionClock(segmentDuration: configuration.segmentDuration)
+        let clock = RenditionClock(segmentDuration: configuration.segmentDuration, first: first)
         program = HLSProgram(configuration: configuration, clock: clock)
         renditions = names.map { name in
             let playlistName = name + ".m3u8"
@@ -35,7 +36,9 @@ public struct HLSRenditions: Sendable {
 
     /// The playlist that leads to every media playlist with one session id; nil before it can say what there is.
     ///
-    /// A player reads it once, so renditions get a segment's time to appear before it is given out without them.
+    /// A player reads it once, so renditions get a segment's time to appear before it is given out without them. It is
+    /// each viewer's own, and as it is fits into a packet, with the fullest ladder into two that leave together: to compress
+    /// it would cost every join some work and have nobody's picture come earlier.
     func multivariantPlaylist(sid: String) -> ByteBuffer? {
         guard let main = program.variant(uri: "media.m3u8?sid=\(sid)") else { return nil }
         let others = renditions.map { $0.program.variant(uri: "\($0.name).m3u8?sid=\(sid)") }

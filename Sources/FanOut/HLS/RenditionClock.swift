@@ -16,10 +16,13 @@ final class RenditionClock: Sendable {
     }
 
     private let segmentMilliseconds: Double
+    private let first: Int
     private let state = Mutex(State())
 
-    init(segmentDuration: Double) {
+    /// - Parameter first: The number of the first segment of all.
+    init(segmentDuration: Double, first: Int = 0) {
         segmentMilliseconds = max(segmentDuration, 0.5) * 1000
+        self.first = first
     }
 
     /// The number of a first segment that begins at `timestamp` milliseconds of the feeds' clock.
@@ -27,9 +30,9 @@ final class RenditionClock: Sendable {
         state.withLock { state in
             guard let start = state.start else {
                 state.start = timestamp
-                return 0
+                return first
             }
-            return max(0, Int((Double(timestamp - start) / segmentMilliseconds).rounded()))
+            return first + max(0, Int((Double(timestamp - start) / segmentMilliseconds).rounded()))
         }
     }
 
@@ -52,7 +55,7 @@ final class RenditionClock: Sendable {
     /// Discontinuities of the program before the media of that segment, its own included: a rendition that begins with
     /// it has the discontinuity numbers of the others, as it has to (RFC 8216bis 6.2.4).
     func discontinuities(until sequence: Int) -> Int {
-        state.withLock { $0.discontinuities.count { $0 <= sequence } }
+        first + state.withLock { $0.discontinuities.count { $0 <= sequence } }
     }
 
     /// A rendition has a new part.

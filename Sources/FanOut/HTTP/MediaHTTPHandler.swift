@@ -3,6 +3,7 @@ import Media
 public import NIOCore
 public import NIOHTTPTypes
 import RTMP
+import Stage
 
 /// Answers playback requests on the event loop, ahead of the server that answers everything else on the same port.
 ///
@@ -33,6 +34,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isStreaming = false
     /// A request that waits for media, and whose it is.
     private var waiting: (entry: HLSWait, sid: String?)?
+    /// A request shows a token, and whose it is is being found out.
+    private var isIdentifying = false
     /// The client asked for the connection to end with the answer that is on its way.
     private var isClosing = false
     /// Answers of ours that have not left whole.
@@ -76,7 +79,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     /// An answer is to leave before anything else may be answered.
-    private var mustHold: Bool { waiting != nil || (passedOn > 0 && !isPassingOn) }
+    private var mustHold: Bool { waiting != nil || isIdentifying || (passedOn > 0 && !isPassingOn) }
 
     private func handleHeld(context: ChannelHandlerContext) {
         while !mustHold, !isClosing, let part = held.popFirst() { handle(part, context: context) }
@@ -128,13 +131,31 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             return
         }
         let query = QueryItems(target: head.path ?? "")
+        if head.method != .options, request.beginsSession, let token = query["token"], site.reading.bearer != nil {
+            identify(token, request, head: head, context: context)
+        } else {
+            answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
+        }
+    }
+
+    private func answer(
+        _ request: MediaRequest,
+        head: HTTPRequest,
+        query: QueryItems,
+        bearer: ViewerBearer,
+        context: ChannelHandlerContext
+    ) {
+        func player() -> PlayerRequest {
+            let peer = context.remoteAddress?.ipAddress
+            return PlayerRequest(head, query: query, peer: peer, bearer: bearer, reading: site.reading)
+        }
         let response: MediaResponse
         switch (head.method, request) {
         case (.options, _):
             send(MediaResponse.preflight, [], closing: head.asksToClose, context: context)
             return
         case (.get, .flv(let room)):
-            switch FLVStream.admit(room: room, query: query, site: site) {
+            switch FLVStream.admit(room: room, player: player(), site: site) {
             case .success(let stream):
                 isStreaming = true
                 stream.begin(context: context)
@@ -143,10 +164,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 response = refusal.response
             }
         case (.head, .flv(let room)):
-            response = FLVStream.headAnswer(room: room, site: site)
+            response = FLVStream.headAnswer(room: room, player: player(), site: site)
         case (.get, _), (.head, _):
-            let address = context.remoteAddress?.ipAddress
-            switch site.respond(to: request, head: head, query: query, address: address) {
+            switch site.respond(to: request, head: head, query: query, player: player()) {
             case .now(let now): response = now
             case .wait(let wait):
                 begin(wait, for: head, context: context)
@@ -156,6 +176,33 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             response = .refusal(.methodNotAllowed, "GET, HEAD and OPTIONS are what this address takes")
         }
         send(response, to: head, context: context)
+    }
+
+    /// Finds out whose token a request shows, and answers it then; what comes behind it is held back.
+    private func identify(
+        _ token: String,
+        _ request: MediaRequest,
+        head: HTTPRequest,
+        context: ChannelHandlerContext
+    ) {
+        isIdentifying = true
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let reading = site.reading
+        let room = site.feeds.playable(request.room)?.room ?? request.room
+        let found = context.eventLoop.makeFutureWithTask { await reading.bearer?(token, room) }
+        found.whenComplete { result in
+            let (handler, context) = bound.value
+            handler.isIdentifying = false
+            // The client may have gone meanwhile.
+            guard context.channel.isActive else { return }
+            if case .success(let bearer?) = result {
+                let query = QueryItems(target: head.path ?? "")
+                handler.answer(request, head: head, query: query, bearer: bearer, context: context)
+            } else {
+                handler.send(.invalidToken, to: head, context: context)
+            }
+            handler.handleHeld(context: context)
+        }
     }
 
     // MARK: Waiting requests

@@ -32,6 +32,14 @@ enum MediaRequest: Equatable {
         guard Self.isName(room) else { return nil }
     }
 
+    /// What is asked for says who watches; what is asked for after it goes by the session id.
+    var beginsSession: Bool {
+        switch self {
+        case .flv, .multivariantPlaylist: true
+        case .mediaPlaylist, .file: false
+        }
+    }
+
     var room: String {
         switch self {
         case .flv(let room), .multivariantPlaylist(let room), .mediaPlaylist(let room, _), .file(let room, _, _): room

@@ -68,6 +68,12 @@ struct MediaResponse {
         return response
     }()
 
+    /// The session id in the address was made for another room, or by somebody else.
+    static let foreignSession = MediaResponse.refusal(.forbidden, "this session id is not for this room")
+
+    /// The token in the address is out of its time, or none of ours.
+    static let invalidToken = MediaResponse.refusal(.forbidden, "this token is not valid")
+
     /// The answer to a page that asks, before it plays, whether it may.
     static let preflight: HTTPResponse = {
         var response = HTTPResponse(status: .noContent, headerFields: crossOrigin)

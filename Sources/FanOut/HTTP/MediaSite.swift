@@ -14,26 +14,35 @@ public struct MediaSite: Sendable {
     let limits: HTTPLimits
     let budget: RequestBudget
     let waits: WaitBudget
+    let reading: PlayerReading
 
     /// Takes what is answered from, and whoever counts the viewers.
+    ///
+    /// - Parameter reading: What is believed of what players say of themselves.
     public init(
         feeds: FeedDirectory,
         hls: HLSDirectory,
         audience: any AudienceObserving,
-        limits: HTTPLimits = HTTPLimits()
+        limits: HTTPLimits = HTTPLimits(),
+        reading: PlayerReading = PlayerReading()
     ) {
         self.feeds = feeds
         self.hls = hls
         self.audience = audience
         self.limits = limits
+        self.reading = reading
         budget = RequestBudget(limits)
         waits = WaitBudget(limits.waits)
     }
 
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
     ///
-    /// - Parameter address: The player's numeric address; nil when it is not known.
-    func respond(to request: MediaRequest, head: HTTPRequest, query: QueryItems, address: String?) -> MediaAnswer {
+    func respond(
+        to request: MediaRequest,
+        head: HTTPRequest,
+        query: QueryItems,
+        player: PlayerRequest
+    ) -> MediaAnswer {
         guard let programs = hls.programs(request.room) else {
             return .now(.refusal(.notFound, "there is no such room"))
         }
@@ -41,7 +50,6 @@ public struct MediaSite: Sendable {
         case .flv:
             return .now(.refusal(.notFound, "not a file"))
         case .multivariantPlaylist(let room):
-            let player = PlayerRequest(head, query: query, address: address)
             return .now(multivariantPlaylist(of: programs, room: room, player: player))
         case .mediaPlaylist(let room, let rendition):
             guard let program = programs.rendition(rendition) else {
@@ -53,7 +61,7 @@ public struct MediaSite: Sendable {
                 rendition: rendition,
                 head: head,
                 query: query,
-                player: PlayerRequest(head, query: query, address: address)
+                player: player
             )
         case .file(_, let run, let name):
             return file(name, of: programs.program(run: run), mayWait: head.method != .head)
@@ -78,7 +86,7 @@ public struct MediaSite: Sendable {
         guard isKnown || feeds.hasRoom(for: .hls) else { return .busy }
         switch audience.admit(player, to: room) {
         case .refused:
-            return Self.foreignSession
+            return .foreignSession
         case .viewer(let sid), .uncounted(let sid):
             guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
             return .playlist(playlist, cacheControl: "no-store")
@@ -103,7 +111,7 @@ public struct MediaSite: Sendable {
         switch audience.admit(player, to: room) {
         case .viewer(let viewer): (sid, isCounted) = (viewer, !player.isHead)
         case .uncounted(let other): (sid, isCounted) = (other, false)
-        case .refused: return .now(Self.foreignSession)
+        case .refused: return .now(.foreignSession)
         }
         let given = DeliveryDirectives(
             sequence: query["_HLS_msn"],
@@ -163,7 +171,6 @@ public struct MediaSite: Sendable {
     }
 
     private static let gone = MediaResponse.refusal(.notFound, "this segment is gone")
-    private static let foreignSession = MediaResponse.refusal(.forbidden, "this session id is not for this room")
     private static let notYet = MediaResponse.refusal(
         .notFound,
         "the program is about to begin, try again in a moment"

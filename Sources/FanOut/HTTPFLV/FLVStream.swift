@@ -31,23 +31,34 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     }
 
     /// Decides whether a viewer gets the stream; a `sid` in the query that is ours resumes that viewer's session.
-    static func admit(room: String, query: QueryItems, site: MediaSite) -> Result<FLVStream, Refusal> {
+    ///
+    /// What is not to be counted gets it all the same.
+    static func admit(room: String, player: PlayerRequest, site: MediaSite) -> Result<FLVStream, Refusal> {
         guard let (feed, room) = site.feeds.playable(room) else {
             return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
         }
         guard site.feeds.hasRoom(for: .flv) else { return .failure(Refusal(response: .busy)) }
-        let offered = query["sid"]
-        if let offered, !site.audience.accepts(sid: offered, room: room) {
-            return .failure(Refusal(response: .refusal(.forbidden, "this session id is not for this room")))
+        switch site.audience.admit(player, to: room) {
+        case .refused:
+            return .failure(Refusal(response: .foreignSession))
+        case .viewer(let sid), .uncounted(let sid):
+            let session = ViewerSession(
+                sid: sid,
+                room: room,
+                playback: .flv,
+                rendition: RenditionFeedName(feed.name)?.rendition,
+                audience: site.audience
+            )
+            return .success(FLVStream(feed: feed, session: session))
         }
-        let sid = offered ?? site.audience.makeSession(room: room)
-        let session = ViewerSession(sid: sid, room: room, playback: .flv, audience: site.audience)
-        return .success(FLVStream(feed: feed, session: session))
     }
 
     /// The answer to HEAD: what GET would say, without a viewer.
-    static func headAnswer(room: String, site: MediaSite) -> MediaResponse {
-        guard site.feeds.playable(room) != nil else { return .refusal(.notFound, "there is no such room") }
+    static func headAnswer(room: String, player: PlayerRequest, site: MediaSite) -> MediaResponse {
+        guard let (_, room) = site.feeds.playable(room) else {
+            return .refusal(.notFound, "there is no such room")
+        }
+        if site.audience.admit(player, to: room) == .refused { return .foreignSession }
         return MediaResponse(status: .ok, contentType: "video/x-flv", cacheControl: "no-store", body: [])
     }
 

@@ -6,34 +6,63 @@ public import Stage
 public struct RTMPAudience: Sendable {
     private let feeds: FeedDirectory
     private let audience: any AudienceObserving
+    private let reading: PlayerReading
 
     /// Takes the feeds, and whoever counts their viewers.
-    public init(feeds: FeedDirectory, audience: any AudienceObserving) {
+    ///
+    /// - Parameter reading: What is believed of what players say of themselves.
+    public init(feeds: FeedDirectory, audience: any AudienceObserving, reading: PlayerReading = PlayerReading()) {
         self.feeds = feeds
         self.audience = audience
+        self.reading = reading
     }
 
     /// Answers a player that asked for a room's program.
     ///
-    /// A `sid` in the query that is ours resumes that viewer's session; otherwise a new one begins.
-    public func watch(_ request: PlayRequest, on connection: RTMPConnection) -> PlayVerdict {
+    /// A `sid` in the query that is ours resumes that viewer's session; otherwise a new one begins. What is not to be
+    /// counted plays all the same.
+    ///
+    /// - Parameter bearer: Whose token the player shows.
+    public func watch(
+        _ request: PlayRequest,
+        on connection: RTMPConnection,
+        bearer: ViewerBearer = ViewerBearer()
+    ) -> PlayVerdict {
         guard let (feed, room) = feeds.playable(request.name) else {
             return .refuse(.playStreamNotFound(request.name))
         }
         guard feeds.hasRoom(for: .rtmp) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
-        let known = request.query["sid"].flatMap { audience.accepts(sid: $0, room: room) ? $0 : nil }
+        let player = PlayerRequest(request, bearer: bearer, takesDevices: reading.takesDevices)
+        guard let sid = sid(of: player, room: room) else {
+            return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
+        }
         let session = ViewerSession(
-            sid: known ?? audience.makeSession(room: room),
+            sid: sid,
             room: room,
             playback: .rtmp,
+            rendition: RenditionFeedName(feed.name)?.rendition,
             audience: audience
         )
         return .accept(RTMPViewer(feed: feed, session: session), sid: session.sid)
     }
 
-    /// Answers a player that is never counted: the mixer, a monitor.
+    /// The id under which the player is recorded, whether it counts or not.
+    private func sid(of player: PlayerRequest, room: String) -> String? {
+        switch audience.admit(player, to: room) {
+        case .viewer(let sid), .uncounted(let sid):
+            return sid
+        case .refused:
+            // Its address holds an id that is not one of ours; a player by RTMP cannot be sent for another one.
+            guard player.sid != nil else { return nil }
+            var player = player
+            player.sid = nil
+            return sid(of: player, room: room)
+        }
+    }
+
+    /// Answers a player that is no viewer and is not recorded at all: the mixer.
     public func attend(_ name: String) -> PlayVerdict {
         guard let feed = feeds.feed(name) ?? feeds.playable(name)?.feed else {
             return .refuse(.playStreamNotFound(name))

@@ -1,4 +1,5 @@
 public import Configuration
+import FanOut
 import Foundation
 import SystemPackage
 
@@ -40,7 +41,8 @@ extension GatewayConfiguration {
         "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
         "recordings.reserve", "limits.cpu_ceiling", "viewership.keep_sessions", "viewership.keep_minutes",
-        "viewership.beats_port", "viewership.regions",
+        "viewership.beats_port", "viewership.regions", "viewership.proxies", "viewership.region_header",
+        "viewership.region", "viewership.device_ids",
         "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
 
@@ -100,6 +102,19 @@ extension GatewayConfiguration {
         sessionKeepDays = try read.int("viewership.keep_sessions", in: 1...3_650) ?? sessionKeepDays
         minuteKeepDays = try read.int("viewership.keep_minutes", in: 0...36_500) ?? minuteKeepDays
         regionDatabase = try read.string("viewership.regions")
+        trustedProxies = try read.strings("viewership.proxies") ?? trustedProxies
+        regionHeader = try read.string("viewership.region_header")
+        homeRegion = try read.string("viewership.region")
+        takesDeviceIDs = try read.bool("viewership.device_ids") ?? takesDeviceIDs
+        guard TrustedProxies(trustedProxies) != nil else {
+            throw ConfigurationError(
+                key: "viewership.proxies",
+                problem: "holds what is no address; 10.0.0.0/8 or 127.0.0.1 is needed"
+            )
+        }
+        guard TrustedProxies(trustedProxies, regionHeader: regionHeader) != nil else {
+            throw ConfigurationError(key: "viewership.region_header", problem: "is not the name of a field")
+        }
         beatsPort = try read.int("viewership.beats_port", in: 0...65_535)
         allowsPrivateWebhooks = try read.bool("webhooks.allow_private")
         allowsPlainWebhooks = try read.bool("webhooks.allow_http")

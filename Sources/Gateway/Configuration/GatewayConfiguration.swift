@@ -59,6 +59,18 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var minuteKeepDays = 0
     /// `viewership.regions`: a file in the MaxMind DB format that tells where viewers are; unset means that nobody knows.
     public var regionDatabase: String?
+    /// `viewership.proxies`: addresses and networks of servers in front, which say by `X-Forwarded-For` where a viewer is.
+    ///
+    /// Nobody else is believed.
+    public var trustedProxies: [String] = []
+    /// `viewership.region_header`: the field in which those servers say the country of a viewer, such as `CF-IPCountry`.
+    public var regionHeader: String?
+    /// `viewership.region`: where viewers are taken to be of whom nothing else tells it, `DE` or `US-CA`; unset means nowhere.
+    public var homeRegion: String?
+    /// `viewership.device_ids`: whether ids that players keep for their device (`did`) are used to tell viewers apart.
+    ///
+    /// Who switches it on has asked the viewers for their consent.
+    public var takesDeviceIDs = false
     /// `viewership.beats_port`: UDP on `host`, where a server in front of this one reports by syslog who asked for playlists.
     ///
     /// Unset means that nobody does.

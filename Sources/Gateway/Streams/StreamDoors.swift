@@ -14,6 +14,7 @@ struct StreamDoors: RTMPServerDelegate {
     let feeds: FeedDirectory
     let returns: ReturnFeedRule
     let tokens: AccessTokens
+    let viewers: ViewerTokens
     let logger: Logger
 
     func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
@@ -74,10 +75,11 @@ struct StreamDoors: RTMPServerDelegate {
                     // A host's feed may be asked for before the host publishes; one reader, so no tick.
                     feeds.open(host.text, tick: .zero)
                     return audience.attend(host.text)
-                case (.monitor, nil), (.mixer, nil):
+                case (.mixer, nil):
                     return audience.attend(request.name)
-                case (.operator, nil), (.participant, nil):
-                    return audience.watch(request, on: connection)
+                case (.monitor, nil), (.operator, nil), (.participant, nil):
+                    let bearer = viewers.bearer(claims, watching: request.name)
+                    return audience.watch(request, on: connection, bearer: bearer)
                 default:
                     return .refuse(.playFailed("this token may not play that feed"))
                 }

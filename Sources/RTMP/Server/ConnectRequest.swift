@@ -5,6 +5,8 @@ struct ConnectRequest {
     var query: [String: String]
     var objectEncoding: Double
     var capabilities: EnhancedCapabilities
+    /// What the peer calls itself.
+    var clientName: String?
 
     /// Reads the command object; the address stands in for a missing application.
     init(_ properties: AMF0Object) {
@@ -15,6 +17,7 @@ struct ConnectRequest {
         if app.path.isEmpty, let address { app = address }
         objectEncoding = properties["objectEncoding"]?.number ?? 0
         capabilities = EnhancedCapabilities(properties)
+        clientName = properties.value(ignoringCaseOf: "flashVer")?.string
     }
 
     /// The application, the name, and all parameters of a publish or play command; the key may end the application.

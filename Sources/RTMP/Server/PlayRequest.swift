@@ -12,6 +12,8 @@ public struct PlayRequest: Sendable, Equatable {
     public var capabilities: EnhancedCapabilities
     /// The whole address as the peer wrote it.
     public var tcURL: String?
+    /// What the peer calls itself, `flashVer`: `LNX 9,0,124,2` of ffmpeg.
+    public var clientName: String?
 
     /// A request as it would be read from a peer's commands.
     public init(
@@ -20,7 +22,8 @@ public struct PlayRequest: Sendable, Equatable {
         query: [String: String] = [:],
         remoteAddress: String? = nil,
         capabilities: EnhancedCapabilities = EnhancedCapabilities(),
-        tcURL: String? = nil
+        tcURL: String? = nil,
+        clientName: String? = nil
     ) {
         self.app = app
         self.name = name
@@ -28,5 +31,6 @@ public struct PlayRequest: Sendable, Equatable {
         self.remoteAddress = remoteAddress
         self.capabilities = capabilities
         self.tcURL = tcURL
+        self.clientName = clientName
     }
 }

@@ -272,7 +272,8 @@ public struct ServerSession {
                 query: target.query,
                 remoteAddress: remoteAddress,
                 capabilities: connect.capabilities,
-                tcURL: connect.tcURL
+                tcURL: connect.tcURL,
+                clientName: connect.clientName
             )
         )
     }

@@ -53,7 +53,7 @@ struct RTMPAudienceTests {
         }
     }
 
-    @Test("A session id of ours is resumed, any other is replaced by a fresh one, a monitor has none")
+    @Test("A session id of ours is resumed, any other is replaced by a fresh one, a mixer has none")
     func sessions() async throws {
         try await withStand { (stand: RTMPStand) async throws -> Void in
             stand.feeds.open("r").receive(Packets.key(0))
@@ -62,10 +62,43 @@ struct RTMPAudienceTests {
                 #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
                 #expect(stand.audience.story == story)
             }
-            let monitor = stand.play("r?monitor=1")
-            #expect(try await eventually(within: .seconds(3)) { monitor.got.count == 1 })
+            let mixer = stand.play("r?mixer=1")
+            #expect(try await eventually(within: .seconds(3)) { mixer.got.count == 1 })
             #expect(stand.audience.story.count == 2)
             #expect(stand.feeds.feed("r")?.activity.viewers == 3)
+        }
+    }
+
+    @Test("A player says who it is as by HTTP: its name, its address, its device, its token; a monitor plays uncounted")
+    func identity() async throws {
+        try await withStand { (stand: RTMPStand) async throws -> Void in
+            stand.feeds.open("r").receive(Packets.key(0))
+            for (name, story) in [
+                ("r?did=0123456789abcdef&identity=ann", ["opened r-1"]),
+                ("r?monitor=1&identity=eye", ["opened r-1", "opened no-r-2"]),
+            ] {
+                let player = stand.play(name)
+                #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
+                #expect(stand.audience.story == story)
+            }
+            let requests = stand.audience.requests
+            #expect(requests.map(\.userAgent) == ["LNX 9,0,124,2", "LNX 9,0,124,2"])
+            #expect(requests.map(\.address) == ["127.0.0.1", "127.0.0.1"])
+            #expect(requests.map(\.device) == ["0123456789abcdef", nil])
+            #expect(requests.map(\.identity) == ["ann", "eye"] && requests.map(\.role) == [.viewer, .monitor])
+        }
+    }
+
+    @Test("Who plays a rendition is recorded in it")
+    func rendition() async throws {
+        try await withStand { (stand: RTMPStand) async throws -> Void in
+            let ladder = stand.feeds.open("r", with: RenditionLadder(hasAudioOnly: true))
+            ladder.program.receive(Packets.key(0))
+            for rendition in ladder.renditions { rendition.feed.receive(Packets.key(0)) }
+            let name = try #require(ladder.renditions.first?.name)
+            let player = stand.play("r_\(name)")
+            #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
+            #expect(stand.audience.events.map(\.rendition) == [name] && stand.audience.events.map(\.room) == ["r"])
         }
     }
 

@@ -19,12 +19,13 @@ struct HTTPStand {
     init(
         _ group: MultiThreadedEventLoopGroup,
         configuration: FanOutConfiguration = FanOutConfiguration(tick: .zero),
-        limits: HTTPLimits = HTTPLimits()
+        limits: HTTPLimits = HTTPLimits(),
+        reading: PlayerReading = PlayerReading()
     ) async throws {
         self.group = group
         feeds = FeedDirectory(group: group, configuration: configuration)
         hls = HLSDirectory(configuration: configuration.hls)
-        let site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits)
+        let site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits, reading: reading)
         listener = try await ServerBootstrap(group: group)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in

@@ -3,6 +3,7 @@ import Media
 import NIOCore
 import NIOPosix
 import RTMP
+import Stage
 import Synchronization
 
 /// Feeds behind a real RTMP port.
@@ -27,7 +28,13 @@ struct RTMPStand {
             host: "127.0.0.1",
             port: 0,
             group: group,
-            delegate: Door(audience: RTMPAudience(feeds: feeds, audience: audience)),
+            delegate: Door(
+                audience: RTMPAudience(
+                    feeds: feeds,
+                    audience: audience,
+                    reading: PlayerReading(takesDevices: true)
+                )
+            ),
             writeBufferHighWaterMark: highWaterMark
         )
     }
@@ -37,7 +44,7 @@ struct RTMPStand {
     }
 }
 
-/// Lets players into the feeds; those of `monitor` without being counted.
+/// Lets players into the feeds; that of `mixer` without its being recorded.
 private struct Door: RTMPServerDelegate {
     let audience: RTMPAudience
 
@@ -46,9 +53,13 @@ private struct Door: RTMPServerDelegate {
     }
 
     func play(_ request: PlayRequest, on connection: RTMPConnection) -> EventLoopFuture<PlayVerdict> {
-        let isMonitor = request.query["monitor"] != nil
+        let isMixer = request.query["mixer"] != nil
+        let bearer = ViewerBearer(
+            identity: request.query["identity"],
+            role: request.query["monitor"] != nil ? .monitor : .viewer
+        )
         return connection.eventLoop.makeSucceededFuture(
-            isMonitor ? audience.attend(request.name) : audience.watch(request, on: connection)
+            isMixer ? audience.attend(request.name) : audience.watch(request, on: connection, bearer: bearer)
         )
     }
 }

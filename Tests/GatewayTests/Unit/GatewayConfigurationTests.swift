@@ -106,6 +106,8 @@ struct GatewayConfigurationTests {
             ("livestreams.maximum", "-1"), ("limits.cpu_ceiling", "101"), ("cors.origins", "app.example"),
             ("cors.origins", "https://app.example/path"), ("webhooks.allow_http", "perhaps"), ("webhooks.queue", "0"),
             ("webhooks.thresholds", "10,many"), ("webhooks.thresholds", "0"),
+            ("viewership.proxies", "nginx"),
+            ("viewership.region_header", "two words"), ("viewership.device_ids", "some"),
         ]
     )
     func refused(key: String, value: String) async throws {

@@ -32,6 +32,14 @@ struct PlayTests {
         #expect(start.argument(0)?.object?["sid"] == "v-7")
     }
 
+    @Test("what a player calls itself goes with what it asks for; one that says nothing has no name")
+    func name() {
+        var peer = Peer.connected(["app": "live", "tcUrl": "rtmp://host/live", "flashVer": "LNX 10,0,32,18"])
+        peer.command("play", 4, .null, "room", streamID: 1)
+        #expect(SessionRun(peer.bytes).plays.map(\.clientName) == ["LNX 10,0,32,18"])
+        #expect(SessionRun(player().bytes).plays.map(\.clientName) == [nil])
+    }
+
     @Test("pause, seek and the like are answered and change nothing; media from a player is ignored")
     func noOperations() {
         var peer = player()

@@ -4,21 +4,27 @@ import Stage
 extension PlayerRequest {
     /// What a request by HTTP says of its player.
     ///
-    /// - Parameter address: The player's numeric address; nil when it is not known.
-    init(_ head: HTTPRequest, query: QueryItems, address: String?) {
+    /// - Parameters:
+    ///   - peer: The numeric address of its connection; nil when it is not known.
+    ///   - bearer: Whose token it shows.
+    init(_ head: HTTPRequest, query: QueryItems, peer: String?, bearer: ViewerBearer, reading: PlayerReading) {
         let fields = head.headerFields
+        let origin = reading.proxies.origin(of: fields, peer: peer)
         self.init(
             sid: query["sid"],
             userAgent: fields[.userAgent],
-            address: address,
+            address: origin.address,
+            identity: bearer.identity,
+            role: bearer.role,
             isHead: head.method == .head
         )
+        region = origin.region
         cmcd = query["CMCD"]
         cmcdSession = fields[.cmcdSession]
         cmcdStatus = fields[.cmcdStatus]
         playbackSessionID = fields[.playbackSessionID]
         purpose = fields[.secPurpose] ?? fields[.purpose]
-        device = query["did"]
+        if reading.takesDevices { device = query["did"] }
     }
 }
 

@@ -1,0 +1,20 @@
+/// What is believed of what a request says of its player; the same for every way of watching.
+public struct PlayerReading: Sendable {
+    /// The servers in front that say where a request comes from.
+    public var proxies: TrustedProxies
+    /// Whether ids that devices keep for themselves are used; their users have to have agreed.
+    public var takesDevices: Bool
+    /// Whose token it is, and whether it is good for that room: nil for a token that is not valid.
+    public var bearer: (@Sendable (_ token: String, _ room: String) async -> ViewerBearer?)?
+
+    /// Believes nothing, unless given otherwise.
+    public init(
+        proxies: TrustedProxies = TrustedProxies(),
+        takesDevices: Bool = false,
+        bearer: (@Sendable (_ token: String, _ room: String) async -> ViewerBearer?)? = nil
+    ) {
+        self.proxies = proxies
+        self.takesDevices = takesDevices
+        self.bearer = bearer
+    }
+}

@@ -1,0 +1,14 @@
+import FanOut
+
+extension PlayerReading {
+    /// What the gateway's settings say of whom to believe.
+    init(_ configuration: GatewayConfiguration, tokens: ViewerTokens) {
+        // Networks that make no sense were refused when the settings were read; nobody is believed without any.
+        let proxies = TrustedProxies(configuration.trustedProxies, regionHeader: configuration.regionHeader)
+        self.init(
+            proxies: proxies ?? TrustedProxies(),
+            takesDevices: configuration.takesDeviceIDs,
+            bearer: { token, room in await tokens.bearer(of: token, watching: room) }
+        )
+    }
+}

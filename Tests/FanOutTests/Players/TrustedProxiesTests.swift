@@ -1,0 +1,56 @@
+@testable import FanOut
+import HTTPTypes
+import Testing
+
+@Suite("Servers in front that are believed")
+struct TrustedProxiesTests {
+    private func fields(_ forwarded: String?, country: String? = nil) -> HTTPFields {
+        var fields = HTTPFields()
+        if let forwarded, let name = HTTPField.Name("X-Forwarded-For") { fields[name] = forwarded }
+        if let country, let name = HTTPField.Name("CF-IPCountry") { fields[name] = country }
+        return fields
+    }
+
+    private func proxies(_ networks: [String], header: String? = "CF-IPCountry") throws -> TrustedProxies {
+        try #require(TrustedProxies(networks, regionHeader: header))
+    }
+
+    @Test("From a trusted server the last address that is none of theirs, and the country; from nobody else anything")
+    func origins() throws {
+        let proxies = try proxies(["127.0.0.1", "10.0.0.0/8", "fd00::/8"])
+        let said = fields("203.0.113.9, 198.51.100.7, 10.1.2.3", country: "DE")
+        for peer in ["127.0.0.1", "10.200.0.1", "::ffff:10.0.0.1", "fd12::1"] {
+            let origin = proxies.origin(of: said, peer: peer)
+            #expect(origin.address == "198.51.100.7" && origin.region == "DE", "\(peer)")
+        }
+        for peer in ["192.0.2.1", "11.0.0.1", "127.0.0.2", "fe80::1"] {
+            let origin = proxies.origin(of: said, peer: peer)
+            #expect(origin.address == peer && origin.region == nil, "\(peer)")
+        }
+        #expect(proxies.origin(of: fields(nil, country: "FR"), peer: "127.0.0.1").address == "127.0.0.1")
+        #expect(proxies.origin(of: fields("10.0.0.1"), peer: "127.0.0.1").address == "10.0.0.1")
+        #expect(proxies.origin(of: fields("nobody"), peer: "127.0.0.1").address == "127.0.0.1")
+        #expect(proxies.origin(of: said, peer: nil).address == nil)
+        let none = TrustedProxies().origin(of: said, peer: "127.0.0.1")
+        #expect(none.address == "127.0.0.1" && none.region == nil)
+        let plain = try self.proxies(["127.0.0.1"], header: nil).origin(of: said, peer: "127.0.0.1")
+        #expect(plain.address == "10.1.2.3" && plain.region == nil)
+    }
+
+    @Test("A network whose length is within a byte", arguments: ["172.16.0.0", "172.31.255.255"])
+    func within(address: String) throws {
+        let proxies = try proxies(["172.16.0.0/12"])
+        #expect(proxies.origin(of: fields("192.0.2.1"), peer: address).address == "192.0.2.1")
+        #expect(proxies.origin(of: fields("192.0.2.1"), peer: "172.32.0.0").address == "172.32.0.0")
+    }
+
+    @Test("What is no network is refused", arguments: ["", "10.0.0.0/33", "10.0.0/8", "::/129", "host", "1.2.3.4/x"])
+    func refused(text: String) {
+        #expect(TrustedProxies([text]) == nil)
+    }
+
+    @Test("What is no name of a field is refused")
+    func header() {
+        #expect(TrustedProxies(["127.0.0.1"], regionHeader: "not a name") == nil)
+    }
+}

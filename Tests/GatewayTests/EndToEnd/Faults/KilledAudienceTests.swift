@@ -1,0 +1,133 @@
+import ControlAPI
+import FootlightTesting
+import Foundation
+@testable import Gateway
+import Media
+import Stage
+import Testing
+
+/// The gateway as a process that writes the audience's history, killed without a warning; no mixer takes part: the program
+/// is sent in as one would send it.
+@Suite("The gateway is killed while people watch", .serialized, .timeLimit(.minutes(1)))
+struct KilledAudienceTests {
+    private static let room = "counted"
+
+    private let gateway: GatewayProcess
+    private let folder: TemporaryFolder
+    private let clip: String
+
+    init() async throws {
+        folder = try TemporaryFolder("audience")
+        clip = folder.file("program.flv")
+        try await ChildProcess.run(
+            [
+                "ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc2=s=160x90:r=10", "-f",
+                "lavfi",
+                "-i", "sine=r=48000", "-t", "16", "-c:v", "libx264", "-preset", "ultrafast", "-g", "10", "-c:a", "aac",
+                clip,
+            ],
+            within: .seconds(20)
+        )
+        gateway = try await GatewayProcess()
+        let made = try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)])
+        #expect(made.status == 201)
+    }
+
+    /// Sends the whole program in at once, as a mixer of that epoch.
+    private func publish(epoch: UInt64) async throws {
+        let directory = try DataDirectory(gateway.dataFolder)
+        let tokens = await AccessTokens(
+            signingKey: try directory.secret("signing"),
+            kid: KeyRotation.currentName(in: directory)
+        )
+        let token = try await tokens.mint(
+            identity: "mixer",
+            room: Self.room,
+            role: .mixer,
+            epoch: epoch,
+            expiresIn: 600
+        )
+        let url = "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live/\(Self.room)?token=\(token)"
+        try await ChildProcess.run(
+            ["ffmpeg", "-nostdin", "-loglevel", "error", "-i", clip, "-c", "copy", "-f", "flv", url],
+            within: .seconds(10)
+        )
+    }
+
+    private func get(_ path: String) async throws -> (status: Int, text: String) {
+        let answer = try await gateway.request("GET", port: gateway.endpoints.httpPort, path)
+        return (answer.status, answer.text)
+    }
+
+    /// The address of the media playlist that a new viewer is given.
+    private func begin() async throws -> String {
+        var address = ""
+        let isOn = try await eventually(within: .seconds(5), every: .milliseconds(50)) {
+            let index = try await self.get("/live/\(Self.room)/index.m3u8")
+            address = index.text.split(separator: "\n").last.map(String.init) ?? ""
+            return index.status == 200 && address.hasPrefix("media.m3u8?sid=")
+        }
+        #expect(isOn, "no program")
+        return "/live/\(Self.room)/" + address
+    }
+
+    private func figures() async throws -> JSONValue {
+        try await gateway.api("GET", "/v1/rooms/\(Self.room)/viewership").json
+    }
+
+    private func mediaSequence(_ playlist: String) -> Int? {
+        playlist.firstMatch(of: /#EXT-X-MEDIA-SEQUENCE:(\d+)/).flatMap { Int($0.output.1) }
+    }
+
+    @Test("G1 G8 kill -9 while it writes: at most a second is lost, nobody joins twice, numbers of segments rise")
+    func killed() async throws {
+        try await publish(epoch: 1)
+        let early = try await begin()
+        let first = try await get(early)
+        #expect(first.status == 200)
+        let began = MonotonicTime.now()
+        try await Task.sleep(for: .milliseconds(1200))
+        // This one is proven to watch only a moment before the kill.
+        let late = try await begin()
+        _ = try await get(late)
+        try await Task.sleep(for: .milliseconds(850))
+        _ = try await get(early)
+        #expect(try await figures()["joins"].int == 1)
+        try await Task.sleep(for: .milliseconds(1200))
+        _ = try await get(early)
+        let before = try await get(late)
+        let lastRequest = MonotonicTime.now().seconds(since: began)
+        #expect(try await figures()["joins"].int == 2)
+
+        try await gateway.kill9()
+        try await gateway.start(keepsPorts: true)
+        let found = try await figures()
+        #expect(found["recovering"].bool == true, "\(found.text)")
+        let joins = found["joins"].int ?? 0
+        #expect(joins == 1 || joins == 2, "\(found.text)")
+        #expect(found["by"]["protocol"]["hls"].int == joins, "\(found.text)")
+        #expect((found["watch_time_seconds"].double ?? 0) > lastRequest - 2.3, "\(found.text) of \(lastRequest)")
+
+        try await publish(epoch: 2)
+        var after = ""
+        let isBack = try await eventually(within: .seconds(5), every: .milliseconds(50)) {
+            let answer = try await self.get(early)
+            after = answer.text
+            return answer.status == 200 && after.contains("#EXTINF")
+        }
+        #expect(isBack)
+        #expect((mediaSequence(after) ?? 0) > (mediaSequence(before.text) ?? .max), "\(before.text)\n\(after)")
+        // Who was not written yet is proven again; who was does not join again.
+        _ = try await get(late)
+        try await Task.sleep(for: .milliseconds(joins == 1 ? 2050 : 100))
+        for viewer in [early, late] { _ = try await get(viewer) }
+        let end = try await figures()
+        #expect(end["joins"].int == 2 && end["concurrent_viewers"].int == 2, "\(end.text)")
+        #expect(end["leaves"].int == 0 && end["uniques"]["devices"].int == 2, "\(end.text)")
+        let metrics = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/metrics").text
+        let counted = metrics.split(separator: "\n").filter {
+            $0.hasPrefix("footlight_viewer_joins_total{room=\"\(Self.room)\"") && !$0.hasSuffix(" 0")
+        }
+        #expect(counted.count == 1 && counted[0].hasSuffix("protocol=\"hls\"} 2"), "\(counted)")
+    }
+}
