@@ -34,8 +34,9 @@ struct EntityTag: Equatable {
     func answer(_ response: Response) -> Response {
         var response = response
         response.headers[.eTag] = text
-        // May be kept, and has to be asked for each time.
-        response.headers[.cacheControl] = "private, no-cache"
+        // May be kept, and has to be asked for each time. What says of when it is stands in no browser's cache: it would
+        // show an old moment beside figures that have not changed since.
+        response.headers[.cacheControl] = text.hasPrefix("W/") ? "no-store" : "private, no-cache"
         return response
     }
 }

@@ -63,11 +63,11 @@ extension ViewershipTotalsResource {
 }
 
 extension ViewershipResource {
-    /// The figures without the moment that they are of.
+    /// The figures without the moment that they are of; as long as time goes on at all.
     var timeless: ViewershipResource {
         var figures = self
         figures.asOf = Timestamp(0)
-        figures.staleMs = 0
+        figures.staleMs = staleMs / 3000
         return figures
     }
 }
