@@ -1,0 +1,69 @@
+import FootlightTesting
+import Foundation
+import Glibc
+import Media
+import Testing
+
+@Suite("A disk that fills up under a show", .serialized, .timeLimit(.minutes(1)))
+struct FullDiskTests {
+    /// Making a small disk takes the right to mount one.
+    private static let mayMount = getuid() == 0
+
+    @Test(
+        "F31 F39 the recording ends with an event and the show goes on; after kill -9 what was written still plays",
+        .enabled(if: mayMount)
+    )
+    func full() async throws {
+        let stage = try await FaultStage(room: "disk", environment: ["FOOTLIGHT_RECORDINGS_RESERVE": "0"])
+        let folder = stage.gateway.dataFolder + "/recordings"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try await ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=1800k", "tmpfs", folder])
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await fill(stage, folder))
+        } catch {
+            outcome = .failure(error)
+        }
+        stage.gateway.end()
+        try await ChildProcess.run(["umount", "-l", folder])
+        try outcome.get()
+    }
+
+    private func fill(_ stage: FaultStage, _ folder: String) async throws {
+        let gateway = stage.gateway
+        let clip = try await stage.clip(HostScript(.red, tone: 440))
+        let ada = try await stage.join("ada")
+        let encoder = try stage.publish(clip, as: ada)
+        try await stage.waitUntilOnAir()
+        let events = try EventLog(of: stage.room, on: gateway)
+        let first = try await events.wait(for: "room.snapshot")
+        let player = try Players.flv(gateway.flvURL(room: stage.room))
+        try await stage.expect(202, "POST", stage.path("recording/start"))
+
+        let failed = try await events.wait(for: "recording.failed", after: first.id, within: .seconds(20))
+        let full = MonotonicTime.now()
+        #expect(failed.data["error"]["code"].int == 5001)
+        #expect(failed.data["error"]["cause"].string?.contains("no space is left on the disk") == true)
+        let status = try await stage.expect(200, "GET", stage.path("recording"))
+        #expect(status["state"].string == "RECORDING_STOPPED", "\(status.text)")
+
+        // Nobody else noticed.
+        let next = try await player.tail.keyPicture(after: full, within: .seconds(4))
+        #expect(next != nil && player.child.isRunning && encoder.isRunning)
+        #expect(player.tail.steps { $0.isPicture }.allSatisfy { (33...34).contains($0) })
+        #expect(gateway.mixers(of: stage.room).count == 1)
+
+        try await gateway.kill9()
+        try await gateway.start()
+        let files = try await stage.expect(200, "GET", stage.path("recordings"))["recordings"].elements
+        // On a full disk not even the word that it failed may have found room; what the file holds is found all the same.
+        let file = try #require(files.first { ($0["duration"].double ?? 0) >= 1.9 }, "\(files.map(\.text))")
+        let sid = try #require(file["sid"].string)
+        #expect(["failed", "interrupted"].contains(file["state"].string ?? ""), "\(file.text)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+        let name = try #require(names.first { $0.hasSuffix("\(sid).mp4") })
+        let recording = try await Recording(path: "\(folder)/\(name)")
+        #expect(abs(recording.duration(.video) + 1.0 / 30 - (file["duration"].double ?? 0)) < 0.1)
+        #expect(try await Players.complaints(about: "\(folder)/\(name)").isEmpty)
+    }
+}
