@@ -24,6 +24,12 @@ struct OracleLife: Sendable {
     /// Answers other than what it asked for.
     var refusals = 0
 
+    /// Whether two playlists had proven it by then, and it was written down that they did.
+    func isProven(by moment: Double) -> Bool {
+        guard let first = answers.first else { return false }
+        return answers.contains { $0 - first > 2.1 && $0 < moment - 2 }
+    }
+
     /// Seconds that it watched.
     var watched: Double {
         if kind.isConnection { return spans.reduce(0) { $0 + $1.close - $1.open } }

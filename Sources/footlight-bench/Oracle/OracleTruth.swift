@@ -11,8 +11,11 @@ struct OracleTruth {
 
     /// Media or playlists that prove a viewer, in seconds.
     private static let qualifying = (connection: 5.0, requests: 2.0)
-    /// How long after its last playlist a viewer counts, at the longest; timers go by the second.
-    private static let timeout = (hls: 13.0, llhls: 11.0)
+    /// How long after its last playlist a viewer counts, at the longest.
+    ///
+    /// Timers go by the second, and are looked at once a second. A player by parts has a shorter time, but one that begins
+    /// anew asks like any other at first.
+    private static let timeout = 14.0
     /// Seconds of writing that may be lost with the process.
     private static let unwritten = 2.0
 
@@ -65,7 +68,6 @@ struct OracleTruth {
             answers.first.flatMap { first in answers.first { $0 - first >= gap } }
         }
         let answers = life.answers[...]
-        let timeout = life.kind == .llhls ? Self.timeout.llhls : Self.timeout.hls
         if let earliest = proven(answers, after: qualifying.requests - 0.1) {
             var end = last + timeout
             // Whoever counted at the kill counts from then on until a whole time-out has passed: when each was last

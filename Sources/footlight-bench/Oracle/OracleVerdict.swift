@@ -32,8 +32,14 @@ struct OracleVerdict {
         for contradiction in contradictions.prefix(5) { print("     ", contradiction) }
         judgePeak(peak, sessions)
         let devices = Set(lives.compactMap(\.device)).count + lives.count { $0.device == nil }
-        let uniques = report["uniques"]
-        state("G7", uniques["devices"].int == devices, "\(uniques["devices"].text) devices of \(devices)")
+        // A device is named once, at the beginning: one that was not proven yet at the kill is another one after it.
+        let unnamed = crash.map { crash in
+            lives.count {
+                $0.device != nil && $0.answers.contains { $0 < crash.killed } && !$0.isProven(by: crash.killed)
+            }
+        }
+        let told = report["uniques"]["devices"].int ?? -1
+        state("G7", (devices...devices + (unnamed ?? 0)).contains(told), "\(told) devices of \(devices)")
         judgeRecovery(joins)
     }
 

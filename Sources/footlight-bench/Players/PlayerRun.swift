@@ -10,7 +10,7 @@ struct PlayerRun {
     private let folder: String
 
     /// Pictures of those due that must be there: a player starts a while after its first request.
-    private static let leastPictures = 0.6
+    private static let leastPictures = 0.4
     /// What is quieter is silence, in dB.
     private static let silence = -60.0
 

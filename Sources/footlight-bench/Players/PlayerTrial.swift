@@ -77,7 +77,7 @@ struct PlayerTrial: Sendable {
     private static func gstreamer(_ way: Way, _ seconds: Int) -> PlayerTrial {
         PlayerTrial(player: "GStreamer", way: way, client: "tool", tool: "gst-launch-1.0") { url, folder in
             let picture = """
-                d. ! queue ! videoconvert ! videoscale ! videorate \
+                d. ! queue ! videoconvert ! videoscale ! videorate skip-to-first=true \
                 ! video/x-raw,width=640,height=360,framerate=\(stillsPerSecond)/1 \
                 ! pngenc ! multifilesink location=\(folder)/still%03d.png
                 """

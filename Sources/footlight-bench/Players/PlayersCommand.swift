@@ -45,6 +45,8 @@ struct PlayersCommand: AsyncParsableCommand {
             return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
         }
         guard isPlayable else { throw ToolFailure("no program comes", log: gateway.log) }
+        // What was shown before the hosts came leaves the playlist's end.
+        try await Task.sleep(for: .seconds(6))
 
         let scratch = try TemporaryFolder("players")
         defer { withExtendedLifetime(scratch) {} }
