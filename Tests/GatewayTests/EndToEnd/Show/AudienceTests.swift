@@ -41,6 +41,7 @@ struct AudienceTests {
             try await expectCount(truth, joins: joins, peak: truth.total, on: stage, within: 9, from: before)
             #expect(crowd.isWatching)
         }
+        try await MetricsCheck(stage.gateway).run(viewers: truth.total)
         try await askWithoutWatching(stage)
         #expect(try await stage.waitForOutput("out", ["connected"], within: .seconds(1)))
 
