@@ -176,7 +176,8 @@ let package = Package(
             name: "Gateway",
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
-                "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "GatewayModel", "ControlAPI", "Pages",
+                "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "GatewayModel", "ControlAPI",
+                "Pages",
                 logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
