@@ -10,11 +10,15 @@ import Testing
 struct OpenAPITests {
     private static let methods: Set<String> = ["get", "head", "put", "post", "patch", "delete"]
 
+    /// Read once: it takes a while.
+    private static let read = Result { try YAMLText(OpenAPIDocument.text) }
+
     private func document(_ server: ControlServer) async throws -> YAMLText {
         let answer = try await server.ask("GET", "/v1/openapi.yaml", as: .nobody)
         #expect(answer.status == 200)
         #expect(answer.headers["content-type"]?.hasPrefix("application/yaml") ?? false)
-        return try YAMLText(answer.text)
+        #expect(answer.text == OpenAPIDocument.text)
+        return try Self.read.get()
     }
 
     @Test("It is served to everybody, and names every address and method of the router, and no other")
@@ -63,38 +67,32 @@ struct OpenAPITests {
     }
 
     @Test("The properties of every schema are the words that the code writes and reads", arguments: ModelSamples.all)
-    func schemas(sample: ModelSamples.Sample) async throws {
-        try await ControlServer.run { (server) async throws in
-            let schemas = try #require(try await document(server)["components", "schemas"])
-            let schema = try #require(schemas[sample.name])
-            var properties = schema["properties"]?.keys ?? []
-            if case .list(let parts) = schema["allOf"] ?? .list([]) {
-                for case .word(let target)? in parts.map({ $0["$ref"] }) {
-                    let name = target.split(separator: "/").last.map(String.init) ?? target
-                    properties.formUnion(schemas[name]?["properties"]?.keys ?? [])
-                }
+    func schemas(sample: ModelSamples.Sample) throws {
+        let schemas = try #require(try Self.read.get()["components", "schemas"])
+        let schema = try #require(schemas[sample.name])
+        var properties = schema["properties"]?.keys ?? []
+        if case .list(let parts) = schema["allOf"] ?? .list([]) {
+            for case .word(let target)? in parts.map({ $0["$ref"] }) {
+                let name = target.split(separator: "/").last.map(String.init) ?? target
+                properties.formUnion(schemas[name]?["properties"]?.keys ?? [])
             }
-            #expect(properties == sample.keys, "\(sample.name)")
-            let required = Set(schema["required"]?.words ?? [])
-            #expect(required.isSubset(of: sample.keys))
         }
+        #expect(properties == sample.keys, "\(sample.name)")
+        let required = Set(schema["required"]?.words ?? [])
+        #expect(required.isSubset(of: sample.keys))
     }
 
     @Test("Every event is named, and no other")
-    func events() async throws {
-        try await ControlServer.run { (server) async throws in
-            let event = try #require(try await document(server)["components", "schemas", "EventResource"])
-            let names = event["properties"]?["type"]?["enum"]?.words ?? []
-            #expect(names.sorted() == StageEvent.Name.allCases.map(\.rawValue).sorted())
-        }
+    func events() throws {
+        let event = try #require(try Self.read.get()["components", "schemas", "EventResource"])
+        let names = event["properties"]?["type"]?["enum"]?.words ?? []
+        #expect(names.sorted() == StageEvent.Name.allCases.map(\.rawValue).sorted())
     }
 
     @Test("Every schema has its sample")
-    func complete() async throws {
-        try await ControlServer.run { (server) async throws in
-            let schemas = try #require(try await document(server)["components", "schemas"])
-            #expect(schemas.keys == Set(ModelSamples.all.map(\.name)))
-        }
+    func complete() throws {
+        let schemas = try #require(try Self.read.get()["components", "schemas"])
+        #expect(schemas.keys == Set(ModelSamples.all.map(\.name)))
     }
 }
 

@@ -117,8 +117,9 @@ struct MetricsCheck {
         return answer
     }
 
+    /// The answer; null while the server is not ready.
     private func get(_ port: Int, _ path: String) async throws -> JSONValue {
-        try JSONValue(parsing: try await gateway.request("GET", port: port, path).text)
+        try await gateway.request("GET", port: port, path).json
     }
 
     // MARK: The dashboard
