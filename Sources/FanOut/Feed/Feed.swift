@@ -135,7 +135,7 @@ public final class Feed: PacketSink {
             packet.timestamp = max(shared.place(packet, epoch: core.epoch, arrival: now), core.newest)
             core.newest = packet.timestamp
         } else {
-            packet.timestamp = core.timeline.place(packet, arrival: now)
+            packet.timestamp = core.timeline.place(packet.timestamp, arrival: now)
         }
         counters.packets.add(1, ordering: .relaxed)
         core.history.append(
