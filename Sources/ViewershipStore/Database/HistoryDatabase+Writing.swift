@@ -71,24 +71,25 @@ extension HistoryDatabase {
     }
 
     private static func save(_ row: SessionRow, in database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,
-                switches, viewer, is_user, estimate, heard, reason, closed)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (code, began) DO UPDATE SET ended = excluded.ended, watched = max(watched, excluded.watched),
-                stalled = max(stalled, excluded.stalled), protocol = excluded.protocol, rendition = excluded.rendition,
-                region = excluded.region, client = excluded.client, switches = excluded.switches,
-                viewer = coalesce(excluded.viewer, viewer), is_user = max(is_user, excluded.is_user),
-                estimate = coalesce(excluded.estimate, estimate), heard = max(heard, excluded.heard),
-                reason = excluded.reason, closed = excluded.closed
-                """,
-            arguments: [
+        try run(
+            """
+            INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,
+            switches, viewer, is_user, estimate, heard, reason, closed)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (code, began) DO UPDATE SET ended = excluded.ended, watched = max(watched, excluded.watched),
+            stalled = max(stalled, excluded.stalled), protocol = excluded.protocol, rendition = excluded.rendition,
+            region = excluded.region, client = excluded.client, switches = excluded.switches,
+            viewer = coalesce(excluded.viewer, viewer), is_user = max(is_user, excluded.is_user),
+            estimate = coalesce(excluded.estimate, estimate), heard = max(heard, excluded.heard),
+            reason = excluded.reason, closed = excluded.closed
+            """,
+            with: [
                 Int64(bitPattern: row.code), row.start, Int(row.shard), row.epoch, row.end, row.watched, row.stalled,
                 row.dimensions.playback.rawValue, row.dimensions.rendition, row.dimensions.region,
                 row.dimensions.client.rawValue, row.switches, row.viewer.map { Int64(bitPattern: $0) }, row.isUser,
                 row.estimate.map { Int64(bitPattern: $0) }, row.isHeard, row.reason?.rawValue, row.isClosed,
-            ]
+            ],
+            in: database
         )
     }
 
@@ -100,49 +101,56 @@ extension HistoryDatabase {
         let rendition: String = dimensions?.rendition ?? ""
         let region: String = dimensions?.region ?? ""
         let leaves = row.leaves
-        try database.execute(
-            sql: """
-                INSERT INTO minute (room, epoch, minute, protocol, rendition, region, client, watched, joins, gone,
-                timed_out, too_slow, room_ended, shutdown, switches, least, most, last)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (epoch, minute, protocol, rendition, region, client) DO UPDATE SET
-                watched = watched + excluded.watched, joins = joins + excluded.joins, gone = gone + excluded.gone,
-                timed_out = timed_out + excluded.timed_out, too_slow = too_slow + excluded.too_slow,
-                room_ended = room_ended + excluded.room_ended, shutdown = shutdown + excluded.shutdown,
-                switches = switches + excluded.switches, least = min(least, excluded.least),
-                most = max(most, excluded.most), last = excluded.last
-                """,
-            arguments: [
+        try run(
+            """
+            INSERT INTO minute (room, epoch, minute, protocol, rendition, region, client, watched, joins, gone,
+            timed_out, too_slow, room_ended, shutdown, switches, least, most, last)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (epoch, minute, protocol, rendition, region, client) DO UPDATE SET
+            watched = watched + excluded.watched, joins = joins + excluded.joins, gone = gone + excluded.gone,
+            timed_out = timed_out + excluded.timed_out, too_slow = too_slow + excluded.too_slow,
+            room_ended = room_ended + excluded.room_ended, shutdown = shutdown + excluded.shutdown,
+            switches = switches + excluded.switches, least = min(least, excluded.least),
+            most = max(most, excluded.most), last = excluded.last
+            """,
+            with: [
                 row.key.room, row.key.epoch, row.key.minute, playback, rendition, region, client, row.watched,
                 row.joins,
                 leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], row.switches, row.minimum, row.maximum, row.last,
-            ]
+            ],
+            in: database
         )
     }
 
     private static func save(_ row: BroadcastRow, in database: Database) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, peak_at, users, devices, estimated,
-                approximate, stalled, startup, startups, excluded, heard)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (epoch) DO UPDATE SET room_sid = excluded.room_sid, ended = excluded.ended,
-                on_air = excluded.on_air, peak = excluded.peak, peak_at = excluded.peak_at, users = excluded.users,
-                devices = excluded.devices, estimated = excluded.estimated, approximate = excluded.approximate,
-                stalled = excluded.stalled, startup = excluded.startup, startups = excluded.startups,
-                excluded = excluded.excluded, heard = excluded.heard
-                """,
-            arguments: [
+        try run(
+            """
+            INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, peak_at, users, devices, estimated,
+            approximate, stalled, startup, startups, excluded, heard)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (epoch) DO UPDATE SET room_sid = excluded.room_sid, ended = excluded.ended,
+            on_air = excluded.on_air, peak = excluded.peak, peak_at = excluded.peak_at, users = excluded.users,
+            devices = excluded.devices, estimated = excluded.estimated, approximate = excluded.approximate,
+            stalled = excluded.stalled, startup = excluded.startup, startups = excluded.startups,
+            excluded = excluded.excluded, heard = excluded.heard
+            """,
+            with: [
                 row.epoch, row.room, row.roomSID, row.began, row.ended, row.onAir, row.peak, row.peakAt,
                 row.uniques.users, row.uniques.devices, row.uniques.estimated, row.uniques.isApproximate, row.stalled,
                 row.startup, row.startups, row.excluded.map(String.init).joined(separator: " "),
                 row.heard,
-            ]
+            ],
+            in: database
         )
         guard row.ended != nil, let peak = try computedPeak(of: row.epoch, in: database) else { return }
         try database.execute(
             sql: "UPDATE broadcast SET settled_peak = ?, settled_peak_at = ? WHERE epoch = ?",
             arguments: [peak.viewers, peak.at, row.epoch]
         )
+    }
+
+    /// Runs what a batch has many of: read by SQLite once, for reading it takes longer than doing it.
+    private static func run(_ sql: String, with arguments: StatementArguments, in database: Database) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }
 }
