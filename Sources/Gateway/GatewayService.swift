@@ -174,12 +174,14 @@ public struct GatewayService: Sendable {
         let services: [any Service] = [
             news,
             HistoryKeeping(history: pipeline.history, viewership: pipeline.viewership),
-            Counting(viewership: pipeline.viewership),
+            Upkeep(
+                stage: pipeline.stage,
+                viewership: pipeline.viewership,
+                playlists: pipeline.hls,
+                control: pipeline.playlists
+            ),
             salt,
-            StageUpkeep(stage: pipeline.stage),
-            AudienceNews(stage: pipeline.stage, viewership: pipeline.viewership),
             TotalsKeeping(web: web),
-            PlaylistUpkeep(directory: pipeline.hls, control: pipeline.playlists),
             RecordingUpkeep(recordings: pipeline.recordings),
             beats,
             MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),

@@ -33,15 +33,6 @@ extension Duration {
     fileprivate static let upkeep = Duration.milliseconds(250)
 }
 
-/// Moves the audience ledger's time.
-struct Counting: Service {
-    let viewership: ViewershipLedger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await viewership.run() }
-    }
-}
-
 /// Writes the audience's history once a second, and once more at the end.
 struct HistoryKeeping: Service {
     let history: HistoryKeeper
@@ -49,33 +40,6 @@ struct HistoryKeeping: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await history.run(viewership) }
-    }
-}
-
-/// Ends rooms that nobody needs any more, and keeps the event streams alive.
-struct StageUpkeep: Service {
-    let stage: RoomDirectory
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await stage.run() }
-    }
-}
-
-/// Tells the stage once a second how many watch each room; it makes news of what changed.
-struct AudienceNews: Service {
-    let stage: RoomDirectory
-    let viewership: ViewershipLedger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                for room in viewership.totals().rooms {
-                    stage.viewershipChanged(room: room.room, viewers: room.concurrent)
-                }
-                // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: .seconds(1), tolerance: .upkeep)
-            }
-        }
     }
 }
 
@@ -98,23 +62,6 @@ struct RecordingUpkeep: Service {
                 recordings.sweep()
                 // Cancellation ends the sleep and, with it, the loop.
                 try? await Task.sleep(for: .seconds(60))
-            }
-        }
-    }
-}
-
-/// Moves the time of playlists: what took too long to start or stop, and what ended long ago.
-struct PlaylistUpkeep: Service {
-    let directory: HLSDirectory
-    let control: HLSControl
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            while !Task.isCancelled {
-                control.tick()
-                directory.sweep()
-                // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: .seconds(1), tolerance: .upkeep)
             }
         }
     }

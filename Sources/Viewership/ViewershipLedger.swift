@@ -187,20 +187,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     // MARK: Time
 
-    /// Moves time once a second until the task is cancelled.
-    public func run() async {
-        while !Task.isCancelled {
-            do {
-                try await Task.sleep(for: .seconds(1))
-            } catch {
-                // Cancelled: the one way in which a sleep fails.
-                return
-            }
-            advance(to: clock.now)
-        }
-    }
-
-    /// Lets everything time out that is due at `now`, to the second.
+    /// Lets everything time out that is due at `now`, to the second; to be called once a second.
     public func advance(to now: MonotonicTime) {
         for index in owners.indices {
             var isBehind = true

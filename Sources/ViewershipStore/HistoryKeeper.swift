@@ -51,7 +51,8 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     public func run(_ ledger: ViewershipLedger) async {
         while !Task.isCancelled {
             // Cancellation ends the sleep and, with it, the loop.
-            try? await Task.sleep(for: .seconds(1))
+            // It may come a little later, so that one wake-up of the process serves several.
+            try? await Task.sleep(for: .seconds(1), tolerance: .milliseconds(250))
             let asides = status.asides
             await write(ledger.takeHistory())
             if status.asides != asides { ledger.repeatBroadcasts() }

@@ -48,22 +48,6 @@ struct ConcurrencyTests {
         #expect((0..<3).allSatisfy { ledger.report(room: "room-\($0)").concurrent == 0 })
     }
 
-    @Test("the service moves time by itself until it is cancelled")
-    func run() async throws {
-        let clock = HandClock()
-        let ledger = ViewershipLedger(keys: Stand.keys, clock: clock)
-        clock.move(to: clock.now.advanced(seconds: 50))
-        #expect(ledger.report(room: "any").staleMs == 50_000)
-        let task = Task { await ledger.run() }
-        // The first turn is due after a second; a loaded machine may need longer.
-        for _ in 0..<600 where ledger.report(room: "any").staleMs > 0 {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        #expect(ledger.report(room: "any").staleMs == 0)
-        task.cancel()
-        await task.value
-    }
-
     /// A real thread for each: the event loops that record are threads of their own.
     private static func startThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
         group.enter()

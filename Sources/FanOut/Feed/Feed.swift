@@ -135,7 +135,7 @@ public final class Feed: PacketSink {
             packet.timestamp = max(shared.place(packet, epoch: core.epoch, arrival: now), core.newest)
             core.newest = packet.timestamp
         } else {
-            packet.timestamp = core.timeline.place(packet.timestamp, arrival: now)
+            packet.timestamp = core.timeline.place(packet, arrival: now)
         }
         counters.packets.add(1, ordering: .relaxed)
         core.history.append(
@@ -150,17 +150,17 @@ public final class Feed: PacketSink {
         case .now:
             flush(now: now)
         case .at(let due):
-            guard !core.isFlushScheduled else { return }
-            core.isFlushScheduled = true
-            home.assumeIsolated().scheduleTask(deadline: .uptimeNanoseconds(UInt64(due.nanoseconds))) {
-                self.core.value.isFlushScheduled = false
-                self.flush(now: .now())
-            }
+            guard core.scheduledFlush == nil else { return }
+            let deadline = NIODeadline.uptimeNanoseconds(UInt64(due.nanoseconds))
+            core.scheduledFlush = home.assumeIsolated().scheduleTask(deadline: deadline) { self.flush(now: .now()) }
         }
     }
 
     private func flush(now: MonotonicTime) {
         let core = core.value
+        // It was for what leaves now; what comes next has its own time.
+        core.scheduledFlush?.cancel()
+        core.scheduledFlush = nil
         guard !core.pending.isEmpty else { return }
         let batch = core.pending
         core.pending.removeAll(keepingCapacity: true)
@@ -221,7 +221,8 @@ private final class FeedCore {
     let cache: CacheAccount
     var pacing: FlushPacing
     var pending: [MediaPacket] = []
-    var isFlushScheduled = false
+    /// The flush that waits for its moment, if one does.
+    var scheduledFlush: Scheduled<Void>?
     var sinks: [any PacketSink] = []
     /// The number of the publisher that holds the feed; 0 while none that has a number does.
     var publisher: UInt64 = 0

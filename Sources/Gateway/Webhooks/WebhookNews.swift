@@ -83,7 +83,7 @@ final class WebhookNews: Service {
         var turns = 0
         while !Task.isCancelled {
             // Cancellation ends the sleep and, with it, the loop.
-            try? await Task.sleep(for: .seconds(1))
+            try? await Task.sleep(for: .seconds(1), tolerance: .milliseconds(250))
             if Task.isCancelled { return }
             let rooms = viewership.totals().rooms
             for room in rooms {

@@ -130,26 +130,10 @@ public final class RoomDirectory: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
-    /// Looks at every clock: of participants, invitations, speakers and rooms; `run` does so by itself.
+    /// Looks at every clock: of participants, invitations, speakers and rooms; to be called four times a second.
     public func sweep() {
         state.withLock { $0.sweep(at: clock.now) }
         deliver()
-    }
-
-    /// Sweeps four times a second, and gives readers a heartbeat every five, until the task is cancelled.
-    public func run() async {
-        let sweepsPerHeartbeat = Self.heartbeatInterval * 4
-        var sweeps = 0
-        while !Task.isCancelled {
-            sweep()
-            if sweeps % sweepsPerHeartbeat == 0 { beat() }
-            sweeps += 1
-            do {
-                try await Task.sleep(for: .milliseconds(250))
-            } catch {
-                return  // Cancelled while asleep.
-            }
-        }
     }
 
     // MARK: Participants

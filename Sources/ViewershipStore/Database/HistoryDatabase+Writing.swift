@@ -9,16 +9,18 @@ extension HistoryDatabase {
         try store.write { database in
             for row in batch.sessions.values { try Self.save(row, in: database) }
             for row in batch.gaps {
-                try database.execute(
-                    sql: "INSERT OR IGNORE INTO gap (code, epoch, went, came) VALUES (?, ?, ?, ?)",
-                    arguments: [Int64(bitPattern: row.code), row.epoch, row.from, row.to]
+                try Self.run(
+                    "INSERT OR IGNORE INTO gap (code, epoch, went, came) VALUES (?, ?, ?, ?)",
+                    with: [Int64(bitPattern: row.code), row.epoch, row.from, row.to],
+                    in: database
                 )
             }
             for row in batch.minutes.values { try Self.save(row, in: database) }
             for row in batch.broadcasts.values { try Self.save(row, in: database) }
-            try database.execute(
-                sql: "INSERT INTO run (id, last_seen) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET last_seen = ?",
-                arguments: [batch.asOf, batch.asOf]
+            try Self.run(
+                "INSERT INTO run (id, last_seen) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET last_seen = ?",
+                with: [batch.asOf, batch.asOf],
+                in: database
             )
         }
     }
@@ -149,7 +151,7 @@ extension HistoryDatabase {
         )
     }
 
-    /// Runs what a batch has many of: read by SQLite once, for reading it takes longer than doing it.
+    /// Runs what comes with many batches, or many times with one: read by SQLite once, for reading it takes longer than doing it.
     private static func run(_ sql: String, with arguments: StatementArguments, in database: Database) throws {
         try database.cachedStatement(sql: sql).execute(arguments: arguments)
     }

@@ -61,6 +61,26 @@ struct FeedTests {
         }
     }
 
+    @Test("Pictures leave three by three at a tick of three pictures: what waited for one flush makes no second one")
+    func pictureGroups() async throws {
+        try await withLoops(1) { group in
+            let feed = Feed(name: "r", group: group, configuration: FanOutConfiguration(tick: .milliseconds(100)))
+            let loop = group.next()
+            let output = try await join(feed, on: loop)
+            let begin = MonotonicTime.now()
+            for number in 0..<36 {
+                let due = begin.advanced(milliseconds: Int64(number) * 100 / 3)
+                try await Task.sleep(for: .nanoseconds(max(0, due.nanoseconds - MonotonicTime.now().nanoseconds)))
+                feed.receive(Packets.picture(Int64(number) * 100 / 3, isKey: number == 0))
+            }
+            #expect(
+                try await eventually(within: .seconds(2)) { try await tags(of: output, on: loop).count == 36 }
+            )
+            // A machine that stalls may part a group; with a flush for each picture that was ever held there are 16.
+            #expect(try await loop.submit { output.value.flushes }.get() <= 14)
+        }
+    }
+
     @Test("Timestamps rise over a change of publisher, however the new one's clock begins", arguments: [0, 9_000_000])
     func publisherChange(start: Int64) async throws {
         try await withLoops(2) { group in
