@@ -3,7 +3,7 @@ struct UniqueCounter: Sendable {
     static let exactLimit = 1_000_000
 
     private let limit: Int
-    private var exact: Set<UInt64> = []
+    private var exact = HashPages()
     private var estimate: HyperLogLog?
 
     init(limit: Int = exactLimit) {
@@ -22,8 +22,8 @@ struct UniqueCounter: Sendable {
         exact.insert(value)
         guard exact.count > limit else { return }
         var estimate = HyperLogLog()
-        for value in exact { estimate.insert(value) }
+        for value in exact.values { estimate.insert(value) }
         self.estimate = estimate
-        exact = []
+        exact = HashPages()
     }
 }

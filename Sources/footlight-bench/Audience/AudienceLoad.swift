@@ -35,6 +35,7 @@ struct AudienceLoad {
         ledger.advance(to: clock.now)
         let timing = Date().timeIntervalSince(timers)
         print("live: \(report.concurrent) of \(sessions)")
+        print("distinct: \(report.uniques.devices), \(report.uniques.isApproximate ? "estimated" : "exact")")
         print("bytes a session: \(verdict(Double(after - before) / Double(sessions), atMost: 100, digits: 1))")
         print("joining, us: \((joining / Double(sessions) * 1e6).text(3))")
         print("a touch, us: \(verdict(touches.sorted()[touches.count / 2], atMost: 0.5, digits: 3))")
