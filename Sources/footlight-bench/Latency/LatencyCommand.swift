@@ -130,13 +130,18 @@ struct LatencyCommand: AsyncParsableCommand {
     ) async throws -> (address: PushAddress, sid: String) {
         let body: JSONValue = ["identity": .string(identity), "mode": "SEND_AND_RECV"]
         let reply = try await gateway.api("POST", "/v1/rooms/bench/participants", body)
-        try expect(reply, "a host's place")
-        let ingest = reply.json["ingest"]["rtmp"]
-        guard let url = ingest["url"].string, let key = ingest["stream_key"].string else {
-            throw ToolFailure("a host's place has no address", log: reply.text)
-        }
-        return (try PushAddress(url: url, streamKey: key), reply.json["participant"]["sid"].string ?? "")
+        return (try hostAddress(reply), reply.json["participant"]["sid"].string ?? "")
     }
+}
+
+/// Where the host whose place the gateway has just made publishes to.
+func hostAddress(_ reply: GatewayReply) throws -> PushAddress {
+    try expect(reply, "a host's place")
+    let ingest = reply.json["ingest"]["rtmp"]
+    guard let url = ingest["url"].string, let key = ingest["stream_key"].string else {
+        throw ToolFailure("a host's place has no address", log: reply.text)
+    }
+    return try PushAddress(url: url, streamKey: key)
 }
 
 /// Refuses an answer of the gateway that is no success.

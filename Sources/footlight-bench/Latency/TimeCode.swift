@@ -6,10 +6,12 @@ import Codecs
 /// row holds the exclusive or of the four, so that a picture caught between two codes is told from a good one. The
 /// blocks lie around the picture's centre, which no crop takes away.
 enum TimeCode {
-    private static let columns = 8
-    private static let rows = 5
+    /// Blocks across.
+    static let columns = 8
+    /// Blocks down.
+    static let rows = 5
     /// Side of a block in the host's picture of 1280x720.
-    private static let side = 48
+    static let side = 48
     private static let pictureWidth = 1280
     private static let pictureHeight = 720
 
@@ -45,8 +47,13 @@ enum TimeCode {
             }
             read.append(byte)
         }
-        let value = read.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        return read == bytes(of: value) && value != 0 ? value : nil
+        return value(of: read)
+    }
+
+    /// The milliseconds that five rows of blocks say, white ones being 1; nil when they do not belong together.
+    static func value(of rows: [UInt8]) -> UInt32? {
+        let value = rows.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return rows == bytes(of: value) && value != 0 ? value : nil
     }
 
     private static func bytes(of milliseconds: UInt32) -> [UInt8] {

@@ -68,12 +68,17 @@ final class TimeCodeHost: Sendable {
     /// By code, when a picture had been handed to the network, the sound before it included.
     var sent: [UInt32: MonotonicTime] { log.withLock { $0 } }
 
-    /// Leaves, and throws what the host's codecs threw; called once.
+    /// Leaves, and throws what the host's codecs threw; called once, and not together with `leave`.
     func stop() throws {
+        leave()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// Leaves, whatever became of the codecs.
+    func leave() {
         isStopped.store(true, ordering: .relaxed)
         hasEnded.wait()
         push.stop()
-        if let error = failure.withLock({ $0 }) { throw error }
     }
 
     private func run() throws {

@@ -2,18 +2,9 @@ import FootlightTesting
 
 /// Chromium with one of the ways in which a page can play.
 struct BrowserTrial {
-    enum Page {
-        /// The page that the gateway serves.
-        case watch
-        /// An address of the playlist in a `video` of its own, which Chromium plays by itself.
-        case native
-        /// The same by hls.js, whose text this is.
-        case hlsJS(String)
-    }
-
     let name: String
     let way: PlayerTrial.Way
-    let page: Page
+    let page: BrowserPage
 
     /// Plays for some seconds; calls `look` meanwhile.
     ///
@@ -25,31 +16,14 @@ struct BrowserTrial {
         still: String,
         look: () async throws -> Void
     ) async throws -> PlayedMedia {
-        let site = "http://127.0.0.1:\(gateway.endpoints.httpPort)"
         let browser = try await HeadlessBrowser(width: 640, height: 480)
-        switch page {
-        case .watch:
-            try await browser.open("\(site)/watch/\(room)")
-        case .native:
-            try await makeVideo(browser)
-            _ = try await browser.evaluate("video.src = '\(gateway.hlsURL(room: room))'; void video.play()")
-        case .hlsJS(let script):
-            try await makeVideo(browser)
-            _ = try await browser.evaluate(script + "; 0")
-            _ = try await browser.evaluate(
-                """
-                globalThis.hls = new Hls({ lowLatencyMode: true });
-                hls.loadSource('\(gateway.hlsURL(room: room))');
-                hls.attachMedia(video);
-                void video.play(); 0
-                """
-            )
-        }
-        let moves = "(globalThis.video ??= document.querySelector('video'))?.currentTime > 0.2"
-        guard try await browser.waits(for: moves, within: .seconds(20)) else {
+        let join = try await page.open(room, at: gateway, in: browser)
+        guard try await browser.waits(for: "video.currentTime > 0.2", within: .seconds(20)) else {
             throw ToolFailure("\(name): nothing plays", log: browser.complaints.joined(separator: "\n"))
         }
         _ = try await browser.evaluate(Self.meter)
+        let reader = PageReader(browser)
+        try await reader.begin()
         let before = try await frames(browser)
         for _ in 0..<seconds * 4 {
             try await look()
@@ -58,17 +32,7 @@ struct BrowserTrial {
         let pictures = try await frames(browser) - before
         let level = try await browser.evaluate("20 * Math.log10(Math.max(globalThis.loudest, 1e-6))").double
         try await browser.takePicture(to: still)
-        return PlayedMedia(pictures: pictures, level: level)
-    }
-
-    private func makeVideo(_ browser: HeadlessBrowser) async throws {
-        try await browser.open("about:blank")
-        _ = try await browser.evaluate(
-            """
-            document.body.innerHTML = '<video crossorigin="anonymous" width="600" autoplay></video>';
-            globalThis.video = document.querySelector('video'); 0
-            """
-        )
+        return PlayedMedia(pictures: pictures, level: level, join: join, ages: try await reader.read().ages)
     }
 
     private func frames(_ browser: HeadlessBrowser) async throws -> Int {

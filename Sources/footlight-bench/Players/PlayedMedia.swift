@@ -7,18 +7,31 @@ struct PlayedMedia {
     var pictures = (good: 0, all: 0)
     /// Mean level of the sound in dB below full scale; nil without sound.
     var level: Double?
+    /// Seconds from its beginning to the first picture; nil when that is not known.
+    var join: Double?
+    /// Milliseconds from the moments in pictures until the player had them decoded.
+    var ages = Samples()
 
     /// A still of one colour, black among them, spreads by less.
     private static let leastSpread = 10.0
 
     /// Reads the folder of a player.
-    init(in folder: String) async throws {
+    ///
+    /// - Parameters:
+    ///   - start: When the player began; nil when the stills were made afterwards.
+    ///   - step: Of so many stills one is looked at.
+    init(in folder: String, since start: Date?, every step: Int = 1) async throws {
         let stills = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".png") }
             .sorted()
-        for still in stills {
+        for still in stride(from: 0, to: stills.count, by: max(step, 1)).map({ stills[$0] }) {
             pictures.all += 1
             if let spread = try? await Self.spread(of: "\(folder)/\(still)"), spread > Self.leastSpread {
                 pictures.good += 1
+            }
+            guard let start, let written = try Self.date(of: "\(folder)/\(still)") else { continue }
+            join = join ?? written.timeIntervalSince(start)
+            if let code = try? await TimeCode.read(file: "\(folder)/\(still)") {
+                ages.add(TimeCode.age(of: code, at: written))
             }
         }
         if FileManager.default.fileExists(atPath: "\(folder)/sound.wav") {
@@ -28,9 +41,11 @@ struct PlayedMedia {
 
     /// - Parameters:
     ///   - pictures: Frames decoded, all of them taken for good.
-    init(pictures: Int, level: Double?) {
+    init(pictures: Int, level: Double?, join: Double, ages: Samples) {
         self.pictures = (pictures, pictures)
         self.level = level
+        self.join = join
+        self.ages = ages
     }
 
     /// Decodes a recording into stills and sound.
@@ -59,6 +74,10 @@ struct PlayedMedia {
         guard !bytes.isEmpty else { return 0 }
         let mean = bytes.reduce(0, +) / Double(bytes.count)
         return (bytes.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(bytes.count)).squareRoot()
+    }
+
+    private static func date(of file: String) throws -> Date? {
+        try FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
     }
 
     private static func level(of sound: String) async throws -> Double? {

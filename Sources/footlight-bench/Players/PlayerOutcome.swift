@@ -15,6 +15,8 @@ struct PlayerOutcome {
         [
             media.map { "\($0.pictures.good)/\($0.pictures.all)" } ?? "-",
             media?.level.map { $0.text(1) } ?? "-",
+            media?.join.map { $0.text(2) } ?? "-",
+            media.flatMap { $0.ages.isEmpty ? nil : ($0.ages.median / 1000).text(2) } ?? "-",
             "\(most), \(joins) joined",
             sessions.map { "\($0.way) \($0.client)" }.joined(separator: " + "),
             goneAfter.map { $0.text(1) } ?? "-",

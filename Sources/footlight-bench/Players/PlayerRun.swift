@@ -25,6 +25,7 @@ struct PlayerRun {
         await judged(trial.way, trial.client, due: seconds * PlayerTrial.stillsPerSecond) { count in
             guard Self.isThere(trial.tool) else { throw ToolFailure("\(trial.tool) is not installed") }
             let place = try makeFolder(trial.name)
+            let start = Date()
             let child = try ChildProcess(call(trial, place), environment: ["HOME": place], logFolder: place)
             defer { child.end() }
             _ = try await eventually(within: .seconds(seconds + 15), every: .milliseconds(250)) {
@@ -33,7 +34,7 @@ struct PlayerRun {
             }
             child.end()
             if trial.isRecorder { try await PlayedMedia.decode("\(place)/out.flv", to: place) }
-            return try await PlayedMedia(in: place)
+            return try await PlayedMedia(in: place, since: trial.isRecorder ? nil : start, every: trial.stride)
         }
     }
 

@@ -11,8 +11,10 @@ struct PlayerTrial: Sendable {
         case llhls
     }
 
-    /// Two stills of each second of program.
+    /// Two stills of each second of program, the first one at once.
     static let stillsPerSecond = 2
+    /// Lets every fifteenth picture of thirty a second pass, as libavfilter writes it.
+    private static let selection = "select='not(mod(n,\(30 / stillsPerSecond)))',scale=640:-2"
 
     let player: String
     let way: Way
@@ -26,6 +28,8 @@ struct PlayerTrial: Sendable {
     var isRecorder = false
     /// Whether the player wants to be anybody but root.
     var isUnprivileged = false
+    /// Of how many stills that it leaves one is looked at.
+    var stride = 1
 
     var name: String { "\(player) \(way.rawValue)" }
 
@@ -42,9 +46,10 @@ struct PlayerTrial: Sendable {
 
     private static func ffmpeg(_ way: Way, _ seconds: Int) -> PlayerTrial {
         PlayerTrial(player: "ffmpeg", way: way, client: "tool", tool: "ffmpeg") { url, folder in
-            let pictures = ["-map", "0:v", "-vf", "fps=\(stillsPerSecond),scale=640:-2", "\(folder)/still%03d.png"]
+            // One thread writes each still when it comes; several would hold back one each.
+            let pictures = ["-map", "0:v", "-vf", selection, "-fps_mode", "vfr", "-threads", "1"]
             let call = ["ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-t", "\(seconds)", "-i", url]
-            return call + pictures + ["-map", "0:a", "\(folder)/sound.wav"]
+            return call + pictures + ["\(folder)/still%03d.png", "-map", "0:a", "\(folder)/sound.wav"]
         }
     }
 
@@ -70,16 +75,14 @@ struct PlayerTrial: Sendable {
             let pictures = ["--vo=image", "--vo-image-format=png", "--vo-image-outdir=\(folder)"]
             let sound = ["--ao=pcm", "--ao-pcm-file=\(folder)/sound.wav"]
             return ["mpv", "--no-config", "--really-quiet", "--length=\(seconds)"]
-                + ["--vf=fps=\(stillsPerSecond),scale=640:-2"] + pictures + sound + [url]
+                + ["--vf=lavfi=[\(selection)]"] + pictures + sound + [url]
         }
     }
 
     private static func gstreamer(_ way: Way, _ seconds: Int) -> PlayerTrial {
-        PlayerTrial(player: "GStreamer", way: way, client: "tool", tool: "gst-launch-1.0") { url, folder in
+        var trial = PlayerTrial(player: "GStreamer", way: way, client: "tool", tool: "gst-launch-1.0") { url, folder in
             let picture = """
-                d. ! queue ! videoconvert ! videoscale ! videorate skip-to-first=true \
-                ! video/x-raw,width=640,height=360,framerate=\(stillsPerSecond)/1 \
-                ! pngenc ! multifilesink location=\(folder)/still%03d.png
+                d. ! queue ! videoconvert ! videoscale ! video/x-raw,width=640,height=360 ! pngenc ! multifilesink location=\(folder)/still%03d.png
                 """
             let sound =
                 "d. ! queue ! audioconvert ! audio/x-raw,format=S16LE ! wavenc ! filesink location=\(folder)/sound.wav"
@@ -88,6 +91,9 @@ struct PlayerTrial: Sendable {
             return ["timeout", "-s", "INT", "\(seconds + 1)", "gst-launch-1.0", "-q", "-e"]
                 + pipeline.split(separator: " ").map(String.init)
         }
+        // It has nothing that lets pictures out by and by without holding some back.
+        trial.stride = 30 / stillsPerSecond
+        return trial
     }
 
     private static func rtmpdump(_ seconds: Int) -> PlayerTrial {

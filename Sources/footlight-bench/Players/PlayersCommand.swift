@@ -11,6 +11,10 @@ struct PlayersCommand: AsyncParsableCommand {
         discussion: """
             Each player must show pictures and let sound be heard, and must be counted as one viewer, in its way and as \
             its kind, while it plays and in the history. Fails when one does not, or is not there.
+
+            The host's pictures say when they were taken. How long a player takes to its first picture counts from its \
+            being called, how far it is behind from the moment in the picture: to its being shown in a browser or in \
+            VLC, to its being decoded in the others, which show everything as soon as they have it.
             """
     )
 
@@ -37,9 +41,10 @@ struct PlayersCommand: AsyncParsableCommand {
         let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
         defer { gateway.end() }
         try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
-        var show = try await SoakShow(hosts: 2, room: Self.room, gateway)
-        defer { show.end() }
-        try await show.tick(at: 0)
+        let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]
+        let reply = try await gateway.api("POST", "/v1/rooms/\(Self.room)/participants", seat)
+        let host = TimeCodeHost(address: try hostAddress(reply), sound: .live)
+        defer { host.leave() }
         let isPlayable = try await eventually(within: .seconds(30), every: .milliseconds(200)) {
             let egress = try await gateway.api("GET", "/v1/rooms/\(Self.room)/egress")
             return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
@@ -56,6 +61,8 @@ struct PlayersCommand: AsyncParsableCommand {
             "way",
             "pictures",
             "sound, dB",
+            "first after, s",
+            "behind, s",
             "counted",
             "in the history",
             "gone after, s",

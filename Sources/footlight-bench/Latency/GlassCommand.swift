@@ -1,0 +1,144 @@
+import ArgumentParser
+import Codecs
+import Egress
+import FootlightTesting
+import Foundation
+import Media
+import NIOCore
+import NIOPosix
+import RTMP
+import Stage
+
+struct GlassCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "glass",
+        abstract: "From the moment in a host's picture until Chromium shows it, by low-latency HLS.",
+        discussion: """
+            A host writes the moment into its pictures; the gateway, its mixer and the pages are as they are when nothing \
+            is set. A canvas in the page reads the moment out of every picture that the page shows, and for comparison \
+            a player by RTMP takes the same program. All of it runs on this machine: the host's coder, the mixer, the \
+            gateway, and the browser, which decodes and draws without a graphics card.
+            """
+    )
+
+    @Option(help: "Seconds to measure with each player.")
+    var seconds = 15
+
+    @Option(help: "Seconds before that, in which a player finds its distance to the live edge.")
+    var settle = 12
+
+    @Option(help: "The room's jitter target in milliseconds; the gateway's own when left out.")
+    var jitterTarget: Int?
+
+    @Option(help: "The file of hls.js, as a script that leaves Hls, for Chromium to play with as well.")
+    var hlsJs: String?
+
+    @Option(help: "A folder that keeps a screenshot of each player.")
+    var keep: String?
+
+    @Option(help: "The footlight program; the one beside this program when left out.")
+    var binary: String?
+
+    private static let room = "bench"
+
+    func run() async throws {
+        CodecLibraries.quiet()
+        EgressLibraries.initialise()
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
+        defer { gateway.end() }
+        var room: [String: JSONValue] = ["unique_name": .string(Self.room)]
+        if let jitterTarget { room["program"] = ["jitter_target": .number(Double(jitterTarget))] }
+        try expect(try await gateway.api("POST", "/v1/rooms", .object(room)), "the room")
+        let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]
+        let place = try await gateway.api("POST", "/v1/rooms/\(Self.room)/participants", seat)
+        let host = TimeCodeHost(address: try hostAddress(place), sound: .live)
+        let isPlayable = try await eventually(within: .seconds(30), every: .milliseconds(200)) {
+            let egress = try await gateway.api("GET", "/v1/rooms/\(Self.room)/egress")
+            return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
+        }
+        guard isPlayable else { throw ToolFailure("no program comes", log: gateway.log) }
+
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let program = ReceivedProgram()
+        let player = RTMPPlayer(
+            url: gateway.rtmpURL(room: Self.room),
+            group: group,
+            onPacket: { program.receive($0, arrival: $1) },
+            onEnd: { _ in }
+        )
+        player.start()
+        // The host finds its place in time.
+        try await Task.sleep(for: .seconds(settle))
+        let start = MonotonicTime.now()
+        var rows: [[String]] = []
+        for (name, page) in try pages { rows.append([name] + (try await measure(page, name, gateway))) }
+        let sync = try await gateway.api("GET", "/v1/rooms/\(Self.room)/participants/host").json
+        player.stop()
+        let parts = try await partTarget(gateway)
+        try host.stop()
+        gateway.end()
+        try await group.shutdownGracefully()
+        let whole = PixelRectangle(x: 0, y: 0, width: 1280, height: 720)
+        let byRTMP = try program.ages(in: [whole], sent: [host.sent], from: start)[0]
+        rows.append(["RTMP, as it arrives", "-"] + cells(byRTMP.ages, unread: byRTMP.unread) + ["-", "-"])
+        let target = jitterTarget.map { "jitter target \($0) ms" } ?? "the default jitter target"
+        let buffer = (sync["sync"]["buffer_ms"].double ?? 0).text(0)
+        print("one host 720p30 with a live tone, \(target) (\(buffer) ms held back in the mixer), \(parts)")
+        print("milliseconds from a picture's moment until it is shown\n")
+        var table = Table(
+            "player",
+            "first picture after",
+            "pictures",
+            "median",
+            "99 %",
+            "largest",
+            "unread",
+            "held by the page",
+            "in a screenshot"
+        )
+        for row in rows { table.add(row) }
+        table.printOut()
+        print("\nof it in the host, until its coder and the sound beside it have let the picture go:", terminator: " ")
+        print(host.delays.median.text(0))
+    }
+
+    private func measure(_ page: BrowserPage, _ name: String, _ gateway: GatewayProcess) async throws -> [String] {
+        let browser = try await HeadlessBrowser(width: 1280, height: 760)
+        let join = try await page.open(Self.room, at: gateway, in: browser)
+        try await Task.sleep(for: .seconds(settle))
+        let reader = PageReader(browser)
+        try await reader.begin()
+        try await Task.sleep(for: .seconds(seconds))
+        let reading = try await reader.read()
+        let scratch = try TemporaryFolder("glass")
+        let still = (keep ?? scratch.path) + "/" + name.replacing(" ", with: "-") + ".png"
+        let shot = try await reader.screenshot(to: still)
+        return [(join * 1000).text(0)] + cells(reading.ages, unread: reading.unread) + [
+            reading.ahead.median.text(0),
+            shot.map { "\($0.lowerBound.text(0)) to \($0.upperBound.text(0))" } ?? "unread",
+        ]
+    }
+
+    private func cells(_ ages: Samples, unread: Int) -> [String] {
+        ["\(ages.values.count)", ages.median.text(0), ages.percentile(99).text(0), ages.largest.text(0), "\(unread)"]
+    }
+
+    /// What the playlist says of its parts.
+    private func partTarget(_ gateway: GatewayProcess) async throws -> String {
+        let port = gateway.endpoints.httpPort
+        let index = try await gateway.request("GET", port: port, "/live/\(Self.room)/index.m3u8").text
+        let media = index.split(separator: "\n").last { !$0.hasPrefix("#") } ?? ""
+        let playlist = try await gateway.request("GET", port: port, "/live/\(Self.room)/\(media)").text
+        let tags = ["PART-TARGET", "PART-HOLD-BACK"].map { tag in
+            playlist.split { ":,\n".contains($0) }.first { $0.hasPrefix("\(tag)=") } ?? "no \(tag)"
+        }
+        return tags.joined(separator: ", ")
+    }
+
+    private var pages: [(String, BrowserPage)] {
+        get throws {
+            guard let hlsJs else { return [("watch page", .watch)] }
+            return [("watch page", .watch), ("hls.js", .hlsJS(try String(contentsOfFile: hlsJs, encoding: .utf8)))]
+        }
+    }
+}
