@@ -68,7 +68,8 @@ extension ViewershipLedger {
             playback: line.isLowLatency ? .llhls : .hls,
             rendition: line.rendition,
             kind: kind,
-            at: clock.now
+            at: clock.now,
+            bytes: line.bytes
         )
         record(event)
         return true

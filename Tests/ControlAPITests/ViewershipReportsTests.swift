@@ -56,6 +56,8 @@ struct ViewershipReportsTests {
                     end: 900_000,
                     watched: 299_000,
                     dimensions: groups[0].0,
+                    renditions: ["360p", "=720p"],
+                    bytes: 93_750_000,
                     reason: .left,
                     isClosed: true
                 )
@@ -128,12 +130,18 @@ struct ViewershipReportsTests {
             let path = "/v1/rooms/show/viewership/sessions"
             let first = try await server.ask("GET", path + "?page_size=2").decode(ViewerSessionList.self)
             #expect(first.sessions.map(\.id) == ["1", "2"] && first.sessions[0].endReason == "left")
+            #expect(first.sessions[0].renditions == ["360p", "=720p"] && first.sessions[0].bytes == 93_750_000)
             let token = try #require(first.meta.nextPageToken)
             let second = try await server.ask("GET", path + "?page_size=2&page_token=" + token)
                 .decode(ViewerSessionList.self)
             #expect(second.sessions.map(\.id) == ["3"] && second.meta.nextPageToken == nil)
             let lines = try await server.ask("GET", path + ".jsonl").text.split(separator: "\n")
             #expect(lines.count == 3)
+            let line = try WireJSON.decode(ViewerSessionResource.self, from: Data(lines[2].utf8))
+            #expect(line.renditions == ["360p", "=720p"] && line.bytes == 93_750_000)
+            let table = try await server.ask("GET", path + ".csv").text.components(separatedBy: "\r\n")
+            #expect(table[0].contains(",rendition,renditions,region,client,switches,bytes,end_reason"))
+            #expect(table[1].hasSuffix(",hls,'=720p,360p =720p,DE,web,0,93750000,left"))
             #expect(try await server.ask("GET", path + "?page_token=x").refusal == "400/3073")
         }
     }

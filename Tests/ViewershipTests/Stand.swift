@@ -50,13 +50,22 @@ final class Stand {
         at seconds: Double,
         by playback: PlaybackProtocol,
         rendition: String? = nil,
-        room: String? = nil
+        room: String? = nil,
+        bytes: Int = 0
     ) {
         let at = moment(seconds)
         if at > clock.now { clock.move(to: at) }
         let room = room ?? self.room
         ledger.record(
-            AudienceEvent(sid: sid, room: room, playback: playback, rendition: rendition, kind: kind, at: at)
+            AudienceEvent(
+                sid: sid,
+                room: room,
+                playback: playback,
+                rendition: rendition,
+                kind: kind,
+                at: at,
+                bytes: bytes
+            )
         )
     }
 

@@ -82,9 +82,11 @@ extension OpenAPIDocument {
                 - stalled_seconds
                 - protocol
                 - rendition
+                - renditions
                 - region
                 - client
                 - switches
+                - bytes
                 - end_reason
               properties:
                 id:
@@ -111,6 +113,11 @@ extension OpenAPIDocument {
                 rendition:
                   type: string
                   description: 'The latest rendition; empty for the program as it is.'
+                renditions:
+                  type: array
+                  items: { type: string }
+                  description: >-
+                    All renditions that it played, eight at most, in the order in which they were first played.
                 region:
                   type: string
                   description: 'Country or region, ISO codes; empty where nobody knows.'
@@ -120,6 +127,11 @@ extension OpenAPIDocument {
                 switches:
                   type: integer
                   description: 'Changes of rendition.'
+                bytes:
+                  type: integer
+                  description: >-
+                    Bytes that it was sent: by a connection, told when it closes; by HLS its playlists, and the segments
+                    that were asked for on a connection of its own.
                 end_reason:
                   type: [string, "null"]
                   description: 'left, timed_out, too_slow, room_ended or shutdown; null while it lasts.'

@@ -26,15 +26,16 @@ extension SeriesPointResource: ReportRow {
 extension ViewerSessionResource: ReportRow {
     static var columns: [String] {
         [
-            "id", "started_at", "ended_at", "watch_time_seconds", "stalled_seconds", "protocol", "rendition", "region",
-            "client", "switches", "end_reason",
+            "id", "started_at", "ended_at", "watch_time_seconds", "stalled_seconds", "protocol", "rendition",
+            "renditions", "region", "client", "switches", "bytes", "end_reason",
         ]
     }
 
     var cells: [CSVText.Cell] {
         [
             .text(id), .time(startedAt), .time(endedAt), .number(watchTimeSeconds), .number(stalledSeconds),
-            .text(playback), .text(rendition), .text(region), .text(client), .count(switches), .optional(endReason),
+            .text(playback), .text(rendition), .text(renditions.joined(separator: " ")), .text(region), .text(client),
+            .count(switches), .count(bytes), .optional(endReason),
         ]
     }
 }

@@ -80,9 +80,11 @@ extension ViewerSessionResource {
             stalledSeconds: Double(row.stalled) / 1000,
             playback: row.dimensions.playback.rawValue,
             rendition: row.dimensions.rendition,
+            renditions: row.renditions,
             region: row.dimensions.region,
             client: row.dimensions.client.rawValue,
             switches: row.switches,
+            bytes: Int(clamping: row.bytes),
             endReason: row.reason?.rawValue
         )
     }

@@ -21,6 +21,10 @@ final class FeedShare {
     private var viewers: [[Viewer]]
     /// For each viewer of each form the place through which it is served while nothing about it needs a look.
     private var rows: [SocketRow]
+    /// Bytes of each form that a viewer was given who flowed all the time: nobody's own bytes are counted one by one.
+    private var given: [Int]
+    /// Bytes of the batch that is being handed out.
+    private var inHand = 0
     /// Written since the counters were last told.
     private var bytes: UInt64 = 0
     /// By how much more or less waits for viewers than the counters were told.
@@ -53,6 +57,7 @@ final class FeedShare {
         encoded = ViewerWire.allCases.map(EncodedGroup.init)
         viewers = ViewerWire.allCases.map { _ in [] }
         rows = ViewerWire.allCases.map { _ in SocketRow() }
+        given = ViewerWire.allCases.map { _ in 0 }
     }
 
     /// A new viewer; it gets the present group of pictures at once, or waits for the next starting point.
@@ -87,6 +92,8 @@ final class FeedShare {
         viewers[wire].removeLast()
         rows[wire].remove(at: viewer.index)
         if viewer.index < viewers[wire].count { viewers[wire][viewer.index].index = viewer.index }
+        endFlow(of: viewer)
+        let bytes = max(0, viewer.givenBytes - viewer.queuedBytes)
         viewer.state = .gone
         viewer.share = nil
         viewer.writer.watcher = nil
@@ -95,7 +102,7 @@ final class FeedShare {
         tellCounters()
         counters.viewers.subtract(1, ordering: .relaxed)
         budget.viewers.subtract(1, ordering: .relaxed)
-        viewer.session?.record(.closed(reason), at: now)
+        viewer.session?.record(.closed(reason), at: now, bytes: bytes)
     }
 
     /// Hands the next packets to every viewer.
@@ -124,6 +131,11 @@ final class FeedShare {
     ///   - all: For those who have what came before.
     ///   - fromStart: For those who have not; nil when they cannot start yet.
     private func deliver(_ all: ByteBuffer, fromStart: ByteBuffer?, to wire: Int, now: MonotonicTime) {
+        inHand = all.readableBytes
+        defer {
+            given[wire] += inHand
+            inHand = 0
+        }
         // Backwards, because ending a viewer takes it out of the list and puts the last one in its place.
         var index = viewers[wire].count
         while index > 0 {
@@ -190,6 +202,7 @@ final class FeedShare {
         }
         let isSlow = isPressed || blocked > limit.time.nanoseconds || viewer.queuedBytes > limit.bytes
         if viewer.state == .flowing, isSlow {
+            endFlow(of: viewer)
             viewer.state = .waiting
             viewer.blockedBytes = viewer.queuedBytes
             counters.skips.add(1, ordering: .relaxed)
@@ -200,12 +213,23 @@ final class FeedShare {
     private func start(_ viewer: Viewer, with media: [ByteBuffer], now: MonotonicTime) {
         viewer.state = .flowing
         let buffers = [encoded[viewer.wire.rawValue].preamble(of: group)] + media
-        bytes += UInt64(buffers.reduce(0) { $0 + $1.readableBytes })
+        let opening = buffers.reduce(0) { $0 + $1.readableBytes }
+        bytes += UInt64(opening)
+        viewer.givenBytes += opening
+        // What it begins with holds its part of the batch.
+        viewer.flowBegan = given[viewer.wire.rawValue] + inHand
         viewer.writer.send(contentsOf: buffers)
         guard viewer.firstMedia == nil else { return }
         viewer.firstMedia = now
         // Only now, so that nothing of what a newcomer waits for is held back.
         if isTicking, group.videoConfiguration != nil { viewer.writer.gather(true) }
+    }
+
+    /// Notes what a viewer was given while it flowed; to be called before it is in another state.
+    private func endFlow(of viewer: Viewer) {
+        guard viewer.state == .flowing else { return }
+        viewer.givenBytes += given[viewer.wire.rawValue] - viewer.flowBegan
+        viewer.flowBegan = given[viewer.wire.rawValue]
     }
 
     /// Takes note of what waits for a viewer now; those served through their places have nothing waiting.

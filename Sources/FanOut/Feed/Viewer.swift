@@ -36,6 +36,9 @@ final class Viewer: MediaWriterWatching {
     var queuedBytes = 0
     /// The same when it was skipped, or had last taken enough of them.
     var blockedBytes = 0
+    /// Bytes that it was given before its present flow, and what its share had given to all when that began.
+    var givenBytes = 0
+    var flowBegan = 0
 
     init(output: any ViewerOutput, writer: any ViewerWriter, wire: ViewerWire, session: ViewerSession?) {
         self.output = output

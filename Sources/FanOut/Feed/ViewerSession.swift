@@ -10,14 +10,15 @@ struct ViewerSession: Sendable {
     var rendition: String?
     let audience: any AudienceObserving
 
-    func record(_ kind: AudienceEvent.Kind, at time: MonotonicTime) {
+    func record(_ kind: AudienceEvent.Kind, at time: MonotonicTime, bytes: Int = 0) {
         let event = AudienceEvent(
             sid: sid,
             room: room,
             playback: playback,
             rendition: rendition,
             kind: kind,
-            at: time
+            at: time,
+            bytes: bytes
         )
         audience.record(event)
     }

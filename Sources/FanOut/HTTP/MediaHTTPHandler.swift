@@ -34,6 +34,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isStreaming = false
     /// A request that waits for media, and whose it is.
     private var waiting: (entry: HLSWait, sid: String?)?
+    /// Whom segments are sent to.
+    private var viewer = ConnectionViewer.nobody
     /// A request shows a token, and whose it is is being found out.
     private var isIdentifying = false
     /// The client asked for the connection to end with the answer that is on its way.
@@ -223,7 +225,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let entry = HLSWait(for: wait.target, until: deadline) { [self] end in
             waiting = nil
             site.waits.leave(wait.sid)
-            let (head, body) = site.respond(after: wait, end).resolved(method: .get, range: range)
+            let response = site.respond(after: wait, end)
+            let (head, body) = response.resolved(method: .get, range: range)
+            viewer.note(response, bytes: body.byteCount)
             send(head, body, closing: closing, context: context)
             handleHeld(context: context)
         }
@@ -250,6 +254,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     private func send(_ response: MediaResponse, to request: HTTPRequest, context: ChannelHandlerContext) {
         let (head, body) = response.resolved(method: request.method, range: request.headerFields[.range])
+        viewer.note(response, bytes: body.byteCount)
         send(head, body, closing: request.asksToClose, context: context)
     }
 
@@ -339,6 +344,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let patience = answersLeaving > 0 ? limits.answer : limits.idle
         if now - lastActivity.nanoseconds > patience.nanoseconds { context.close(promise: nil) }
     }
+}
+
+extension [ByteBuffer] {
+    fileprivate var byteCount: Int { reduce(0) { $0 + $1.readableBytes } }
 }
 
 extension HTTPRequest {

@@ -16,6 +16,8 @@ struct MediaResponse {
     var isCompressed: Bool?
     /// Seconds after which to ask again.
     var retryAfter: Int?
+    /// Whose playlist this is, if it is one that counts.
+    var viewer: ViewerSession?
 
     /// - Parameter isCompressed: Whether `body` is a gzip file; nil for a playlist that never is.
     static func playlist(_ body: ByteBuffer, cacheControl: String, isCompressed: Bool? = nil) -> MediaResponse {

@@ -142,12 +142,17 @@ public struct MediaSite: Sendable {
         switch wait.program.mediaPlaylist(directives, isCompressed: wait.readsGzip) {
         case .playlist(let playlist, let isCompressed):
             // A program that ended is played to its end, but nobody is counted in a room that is over.
-            if let session = wait.session, feeds.feed(session.room) != nil {
-                session.record(.playlistServed, at: .now())
-            }
+            let viewer = wait.session.flatMap { feeds.feed($0.room) == nil ? nil : $0 }
+            viewer?.record(.playlistServed, at: .now(), bytes: playlist.readableBytes)
             // What is asked for by a segment's number is the same for the crowd, and never asked for again.
             let seconds = directives.sequence == nil ? 1 : wait.program.targetDuration
-            return .now(.playlist(playlist, cacheControl: "max-age=\(seconds)", isCompressed: isCompressed))
+            var response = MediaResponse.playlist(
+                playlist,
+                cacheControl: "max-age=\(seconds)",
+                isCompressed: isCompressed
+            )
+            response.viewer = viewer
+            return .now(response)
         case .notYet:
             return .now(Self.notYet)
         case .tooFar:

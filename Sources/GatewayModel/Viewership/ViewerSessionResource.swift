@@ -14,12 +14,17 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
     public var playback: String
     /// The latest rendition; empty for the program as it is.
     public var rendition: String
+    /// All renditions that it played, eight at most, in the order in which they were first played.
+    public var renditions: [String]
     /// Country or region, ISO codes; empty where nobody knows.
     public var region: String
     /// `web`, `ios`, `android`, `tv`, `tool` or `unknown`.
     public var client: String
     /// Changes of rendition.
     public var switches: Int
+    /// Bytes that it was sent: by a connection, told when it closes; by HLS its playlists, and the segments that were asked
+    /// for on a connection of its own.
+    public var bytes: Int
     /// `left`, `timed_out`, `too_slow`, `room_ended` or `shutdown`; null while it lasts.
     @ExplicitNull public var endReason: String?
 
@@ -32,9 +37,11 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         stalledSeconds: Double,
         playback: String,
         rendition: String,
+        renditions: [String],
         region: String,
         client: String,
         switches: Int,
+        bytes: Int,
         endReason: String?
     ) {
         self.id = id
@@ -44,9 +51,11 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         self.stalledSeconds = stalledSeconds
         self.playback = playback
         self.rendition = rendition
+        self.renditions = renditions
         self.region = region
         self.client = client
         self.switches = switches
+        self.bytes = bytes
         self.endReason = endReason
     }
 
@@ -58,9 +67,11 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         case stalledSeconds = "stalled_seconds"
         case playback = "protocol"
         case rendition
+        case renditions
         case region
         case client
         case switches
+        case bytes
         case endReason = "end_reason"
     }
 }

@@ -18,6 +18,8 @@ public struct AudienceEvent: Sendable, Equatable {
         case playlistServed
         /// A segment or part was asked for and answered.
         case segmentServed
+        /// Media was sent, besides what other events tell of.
+        case delivered
     }
 
     /// Why a viewer's connection ended.
@@ -41,6 +43,8 @@ public struct AudienceEvent: Sendable, Equatable {
     public var kind: Kind
     /// When it was seen.
     public var at: MonotonicTime
+    /// Bytes that the player was sent: by the connection that closed, or as the answer.
+    public var bytes: Int
 
     /// Makes an event.
     public init(
@@ -49,7 +53,8 @@ public struct AudienceEvent: Sendable, Equatable {
         playback: PlaybackProtocol,
         rendition: String? = nil,
         kind: Kind,
-        at: MonotonicTime
+        at: MonotonicTime,
+        bytes: Int = 0
     ) {
         self.sid = sid
         self.room = room
@@ -57,5 +62,6 @@ public struct AudienceEvent: Sendable, Equatable {
         self.rendition = rendition
         self.kind = kind
         self.at = at
+        self.bytes = bytes
     }
 }

@@ -16,12 +16,22 @@ public struct SessionRow: Sendable, Equatable {
     public var end: Int64?
     /// Milliseconds watched.
     public var watched: Int64
+    /// Up to when `watched` is told, while it watches; what passes from there to the next row is watched too.
+    ///
+    /// Nil when nothing more is: in a pause, and at the end.
+    public var watchedUntil: Int64?
+    /// Milliseconds between the playlists that it asks for; 0 for a connection, and where it is not known.
+    public var poll: Int
     /// Milliseconds that the player waited for media.
     public var stalled: Int64
     /// Where it stands in the dimensions.
     public var dimensions: Dimensions
+    /// All renditions that it played, eight at most, in the order in which they were first played.
+    public var renditions: [String]
     /// How often it changed its rendition.
     public var switches: Int
+    /// Bytes that it was sent: of a connection, told when it closes; by requests, with the requests that are its own.
+    public var bytes: Int64
     /// Who watched, beyond the session: a hash; nil for nobody known.
     public var viewer: UInt64?
     /// The viewer is known by a token.
@@ -44,9 +54,13 @@ public struct SessionRow: Sendable, Equatable {
         start: Int64,
         end: Int64?,
         watched: Int64,
+        watchedUntil: Int64? = nil,
+        poll: Int = 0,
         stalled: Int64 = 0,
         dimensions: Dimensions,
+        renditions: [String]? = nil,
         switches: Int = 0,
+        bytes: Int64 = 0,
         viewer: UInt64? = nil,
         isUser: Bool = false,
         estimate: UInt64? = nil,
@@ -61,9 +75,13 @@ public struct SessionRow: Sendable, Equatable {
         self.start = start
         self.end = end
         self.watched = watched
+        self.watchedUntil = watchedUntil
+        self.poll = poll
         self.stalled = stalled
         self.dimensions = dimensions
+        self.renditions = renditions ?? [dimensions.rendition]
         self.switches = switches
+        self.bytes = bytes
         self.viewer = viewer
         self.isUser = isUser
         self.estimate = estimate

@@ -11,6 +11,8 @@ public struct BeatLine: Sendable, Equatable {
     public let rendition: String?
     /// A playlist was asked for, not a segment.
     public let isPlaylist: Bool
+    /// Bytes of the answer.
+    public let bytes: Int
     /// The request waited for a part of the playlist.
     public let isLowLatency: Bool
 
@@ -36,6 +38,7 @@ public struct BeatLine: Sendable, Equatable {
         let name = parts[1].dropLast(".m3u8".count)
         rendition = name == "media" ? "" : String(name)
         isPlaylist = true
+        bytes = words.count > place + 2 ? Int(words[place + 2]) ?? 0 : 0
         isLowLatency = words[(place + 1)...].contains("ll")
     }
 }

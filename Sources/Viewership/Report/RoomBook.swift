@@ -195,6 +195,8 @@ extension SessionRow {
             start: wall.date(of: session.start),
             end: session.end.map { wall.date(of: $0) },
             watched: Int64(session.watched),
+            watchedUntil: session.watchedUntil.map { wall.date(of: $0) },
+            poll: Int(session.poll),
             stalled: Int64(session.stalled),
             dimensions: Dimensions(
                 playback: session.playback,
@@ -202,7 +204,9 @@ extension SessionRow {
                 region: session.region,
                 client: session.client
             ),
+            renditions: session.renditions,
             switches: Int(session.switches),
+            bytes: session.bytes,
             viewer: session.viewer?.value,
             isUser: session.viewer?.kind == .user,
             estimate: session.estimate,

@@ -84,6 +84,8 @@ public struct SessionID: Sendable, Hashable {
     var shard: Int { Int(head >> 48 & 0xFF) }
     /// Second of issue since 1970, by the clock of whoever issued it.
     var issuedAt: UInt32 { UInt32(truncatingIfNeeded: head >> 16) }
+    /// Random, 48 bits.
+    var nonce: UInt64 { tail & 0xFFFF_FFFF_FFFF }
     var roomHash: UInt32 { UInt32(truncatingIfNeeded: head & 0xFFFF) << 16 | UInt32(truncatingIfNeeded: tail >> 48) }
 
     /// The nonce is random enough to be the hash of a table.

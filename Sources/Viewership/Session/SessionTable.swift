@@ -6,8 +6,8 @@
 /// `@unchecked Sendable`: the pages are its own alone, it cannot be copied, and whoever owns it lets one thread at a time
 /// in.
 struct SessionTable: ~Copyable, @unchecked Sendable {
-    /// Places that there can be; the index has bits for no more.
-    static let limit = 1 << 22
+    /// Places that there can be; the index and the links between sessions have bits for no more.
+    static let limit = 1 << 22 - 1
     /// Sessions of a page, as a power of two.
     private static let shift = 9
     private static let size = 1 << shift

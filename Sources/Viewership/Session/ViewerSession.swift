@@ -35,10 +35,12 @@ struct ViewerSession {
     /// No such moment yet: the earliest that five bytes can hold, so that every other one is later.
     static let never: Int64 = -(1 << 39)
 
-    /// Nonce and room of its id; of a recovered session not known before its id is shown.
-    var tail: UInt64
     /// The proof in its id, by which it is found: as good as random, and nobody makes an id from it.
     var code: UInt64
+    /// The nonce of its id; of a recovered session not known before its id is shown.
+    private var nonce: (UInt32, UInt16)
+    /// The renditions that it played, by number.
+    var trail: UInt16 = 0
     /// The lower four bytes of the moments, and then the highest ones.
     private var low: (since: UInt32, lastHit: UInt32, mark: UInt32, start: UInt32) = (0, 0, 0, 0)
     private var high: (since: UInt8, lastHit: UInt8, mark: UInt8, start: UInt8) = (0, 0, 0, 0)
@@ -46,35 +48,76 @@ struct ViewerSession {
     var watched: UInt32 = 0
     /// Milliseconds that its player says it waited for media.
     var stalled: UInt32 = 0
-    /// Place of its cell in the shard's list.
-    var cell: Int32
-    /// Place of its viewer in the shard's list; -1 for one that is known by this session alone.
-    var viewer: Int32 = -1
-    /// The next session in the same slot of the timer wheel.
-    var next: Int32 = -1
+    private var lowBytes: UInt32 = 0
+    private var links: Links
     /// Median time between playlist fetches, in milliseconds; 0 until it is known.
     var poll: UInt16 = 0
     /// Open connections that present this id; more than one while a reconnect overtakes the end of the old connection.
     var connections: UInt16 = 0
-    var phase: Phase = .new
-    var endReason: AudienceEvent.CloseReason = .left
+    private var highBytes: UInt8 = 0
     var flags: Flags = []
     /// How often it changed its rendition; stays at 255.
     var switches: UInt8 = 0
+    /// The phase, and above it the place of the reason in the list of all.
+    private var state: UInt8
 
     /// A session that begins, NEW.
     init(id: SessionID, cell: Int32, at: Int64) {
-        self.init(tail: id.tail, code: id.code, cell: cell, since: at, lastHit: at)
+        self.init(nonce: id.nonce, code: id.code, cell: cell, since: at, lastHit: at)
     }
 
-    init(tail: UInt64, code: UInt64, cell: Int32, since: Int64, lastHit: Int64) {
-        self.tail = tail
+    init(nonce: UInt64, code: UInt64, cell: Int32, since: Int64, lastHit: Int64) {
+        self.nonce = (UInt32(truncatingIfNeeded: nonce), UInt16(truncatingIfNeeded: nonce >> 32))
         self.code = code
-        self.cell = cell
+        links = Links(cell: cell)
+        state = Phase.new.rawValue
         self.since = since
         self.lastHit = lastHit
         mark = Self.never
         start = Self.never
+    }
+
+    /// Whether `id`, which has the same proof, is the session's own.
+    func isNamed(by id: SessionID) -> Bool {
+        UInt64(nonce.1) << 32 | UInt64(nonce.0) == id.nonce
+    }
+
+    /// Takes the name of `id`.
+    mutating func takeName(of id: SessionID) {
+        nonce = (UInt32(truncatingIfNeeded: id.nonce), UInt16(truncatingIfNeeded: id.nonce >> 32))
+    }
+
+    // MARK: State
+
+    var phase: Phase {
+        get { Phase(rawValue: state & 3) ?? .vacant }
+        set { state = state & ~3 | newValue.rawValue }
+    }
+
+    /// Why it ended.
+    var endReason: AudienceEvent.CloseReason {
+        get { PerReason.allReasons[Int(state >> 2)] }
+        set { state = state & 3 | UInt8(PerReason.place(of: newValue)) << 2 }
+    }
+
+    // MARK: Links
+
+    /// Place of its cell in the shard's list.
+    var cell: Int32 {
+        get { links.cell }
+        set { links.cell = newValue }
+    }
+
+    /// Place of its viewer in the shard's list; -1 for one that is known by this session alone.
+    var viewer: Int32 {
+        get { links.viewer }
+        set { links.viewer = newValue }
+    }
+
+    /// The next session in the same slot of the timer wheel; -1 behind the last.
+    var next: Int32 {
+        get { links.next }
+        set { links.next = newValue }
     }
 
     // MARK: Moments
@@ -120,6 +163,16 @@ struct ViewerSession {
 
     // MARK: Figures
 
+    /// Bytes that it was sent; stays at 1 TiB.
+    var bytes: Int64 { Int64(highBytes) << 32 | Int64(lowBytes) }
+
+    /// Adds to what it was sent.
+    mutating func noteBytes(_ count: Int) {
+        let sum = min(bytes + Int64(max(0, count)), 1 << 40 - 1)
+        lowBytes = UInt32(truncatingIfNeeded: sum)
+        highBytes = UInt8(truncatingIfNeeded: sum >> 32)
+    }
+
     /// Adds to what it watched.
     mutating func noteWatched(_ milliseconds: Int64) {
         watched = UInt32(clamping: Int64(watched) + milliseconds)
@@ -137,5 +190,44 @@ struct ViewerSession {
         let step = max(1, Int64(poll) / 8)
         let distance = sample - Int64(poll)
         poll = UInt16(clamping: Int64(poll) + min(max(distance, -step), step))
+    }
+}
+
+extension ViewerSession {
+    /// Three places in lists in eight bytes; those of the viewer and of the next session may be none.
+    private struct Links {
+        /// Cells are told by twenty bits, sessions and viewers by 22, and all of them set say none.
+        private static let cellBits: UInt64 = 1 << 20 - 1
+        private static let placeBits: UInt64 = 1 << 22 - 1
+
+        private var bits: UInt64
+
+        init(cell: Int32) {
+            bits = ~Self.cellBits | UInt64(cell)
+        }
+
+        var cell: Int32 {
+            get { Int32(bits & Self.cellBits) }
+            set { bits = bits & ~Self.cellBits | UInt64(newValue) & Self.cellBits }
+        }
+
+        var viewer: Int32 {
+            get { place(at: 20) }
+            set { set(newValue, at: 20) }
+        }
+
+        var next: Int32 {
+            get { place(at: 42) }
+            set { set(newValue, at: 42) }
+        }
+
+        private func place(at shift: UInt64) -> Int32 {
+            let place = bits >> shift & Self.placeBits
+            return place == Self.placeBits ? -1 : Int32(place)
+        }
+
+        private mutating func set(_ place: Int32, at shift: UInt64) {
+            bits = bits & ~(Self.placeBits << shift) | (UInt64(truncatingIfNeeded: place) & Self.placeBits) << shift
+        }
     }
 }

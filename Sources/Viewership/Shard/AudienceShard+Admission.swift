@@ -37,7 +37,7 @@ extension AudienceShard {
     /// Whether the id is known and proven, and may count.
     func standing(of id: SessionID, room: String) -> Bool? {
         guard let place = index.find(id.code, in: sessions), self.room(of: place) == room else { return nil }
-        guard sessions[place].tail == id.tail, !sessions[place].flags.contains(.isRecovered) else { return nil }
+        guard sessions[place].isNamed(by: id), !sessions[place].flags.contains(.isRecovered) else { return nil }
         return !sessions[place].flags.contains(.isExcluded)
     }
 
@@ -137,9 +137,9 @@ extension AudienceShard {
             guard report.isPlaying else { return }
             enter(place, since: at, at: at)
         }
-        if let isPaused = report.isPaused {
-            if isPaused { sessions[place].flags.insert(.isPaused) } else { sessions[place].flags.remove(.isPaused) }
-        }
+        guard let isPaused = report.isPaused, isPaused != sessions[place].flags.contains(.isPaused) else { return }
+        if isPaused { sessions[place].flags.insert(.isPaused) } else { sessions[place].flags.remove(.isPaused) }
+        if sessions[place].phase == .live { tell(place, end: nil, isClosed: false) }
     }
 
     /// A session of which nothing but its player's reports is seen.

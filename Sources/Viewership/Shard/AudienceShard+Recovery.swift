@@ -21,28 +21,30 @@ extension AudienceShard {
             client: row.client
         )
         let end = row.end ?? lastSeen
-        var session = ViewerSession(tail: 0, code: row.code, cell: makeCell(key), since: end, lastHit: end)
-        session.flags = row.isHeard ? [.isCredited, .isRecovered, .isHeard] : [.isCredited, .isRecovered]
+        let isLive = row.end == nil && !row.playback.isContinuous
+        var session = ViewerSession(nonce: 0, code: row.code, cell: makeCell(key), since: end, lastHit: end)
+        session.flags = [.isCredited, .isRecovered]
+        if row.isHeard { session.flags.insert(.isHeard) }
         session.start = row.start
         session.watched = row.watched
         session.stalled = row.stalled
         session.switches = row.switches
+        session.noteBytes(Int(clamping: row.bytes))
+        for name in row.renditions { session.trail = trails.trail(session.trail, adding: name) }
+        session.poll = row.poll
         session.endReason = row.reason ?? .timedOut
-        let isLive = row.end == nil && !row.playback.isContinuous
         session.phase = isLive ? .live : .ended
         session.mark = isLive ? ViewerSession.never : end
         if !isLive { session.since = row.end == nil ? now : end }
+        if isLive { followOn(&session, from: row, lastSeen: lastSeen) }
+        // What passed between the last row and the end of the run was watched.
+        if row.end == nil, let until = row.watchedUntil { session.noteWatched(max(0, session.lastHit - until)) }
         guard hasSpace(isConnection: true) else { return reject(.full) }
         let place = insert(session)
-        if row.end == nil {
-            // What passed between the last row and the end of the run was watched.
-            let unbooked = max(0, lastSeen - row.start - Int64(row.watched))
-            if row.playback.isContinuous || isLive { sessions[place].noteWatched(unbooked) }
-        }
         if isLive {
             cells[Int(session.cell)].live += 1
             note(Int(room), 1, at: now)
-            schedule(place, deadline: end + timeout(of: place))
+            schedule(place, deadline: session.lastHit + timeout(of: place))
         } else {
             tallies[Int(room)].resumable += 1
             end + grace <= now && row.end != nil ? close(place) : schedule(place, deadline: session.since + grace)
@@ -51,6 +53,22 @@ extension AudienceShard {
             if sessions[place].phase == .live { depart(place, endedAt: end, reason: .timedOut, at: now) }
             if sessions[place].phase == .ended { close(place) }
         }
+    }
+
+    /// Of a viewer by requests: the time from its last one to the end of the run was in no row yet.
+    ///
+    /// When its last request was, no row says. It is taken to have been half a poll before the end, which is so on
+    /// average: then the next request books what the counters do not have, and so does the end of one that had left.
+    private func followOn(_ session: inout ViewerSession, from row: ShardOutput.Session, lastSeen: Int64) {
+        guard let until = row.watchedUntil else {
+            session.flags.insert(.isPaused)
+            return
+        }
+        // Known by its player's reports alone: there was never a playlist.
+        let isRemote = row.poll == 0 && row.isHeard
+        if isRemote { session.flags.insert(.isRemote) }
+        let interval = isRemote ? Self.beaconInterval : row.poll > 0 ? Int64(row.poll) : targetDuration
+        session.lastHit = min(lastSeen, max(until, lastSeen - interval / 2))
     }
 
     private mutating func restoreSeat(_ row: ShardOutput.Session, room: Int32, lastSeen: Int64, now: Int64) {

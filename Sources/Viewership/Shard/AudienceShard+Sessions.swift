@@ -121,6 +121,7 @@ extension AudienceShard {
         }
         if session.phase == .ended { sessions[place].mark = ViewerSession.never }
         if session.start == ViewerSession.never { sessions[place].start = since }
+        notePlayed(place)
         sessions[place].flags.insert(.isCredited)
         sessions[place].flags.remove(.isPaused)
         sessions[place].phase = .live
@@ -192,11 +193,20 @@ extension AudienceShard {
         sessions[place].cell = cell
         sessions[place].since = at
         sessions[place].lastHit = max(at, sessions[place].lastHit)
-        if cells[old].key.rendition != cells[new].key.rendition {
+        let isSwitch = cells[old].key.rendition != cells[new].key.rendition
+        if isSwitch {
+            notePlayed(place)
             cells[new].counts.switches += 1
             if sessions[place].switches < .max { sessions[place].switches += 1 }
         }
-        if cells[old].key.playback != cells[new].key.playback { tell(place, end: nil, isClosed: false) }
+        // So that a later run finds it where it is, and counts no switch twice.
+        if isSwitch || cells[old].key.playback != cells[new].key.playback { tell(place, end: nil, isClosed: false) }
+    }
+
+    /// Its rendition is one of those that it played.
+    private mutating func notePlayed(_ place: Int) {
+        let rendition = names[cells[Int(sessions[place].cell)].key.rendition]
+        sessions[place].trail = trails.trail(sessions[place].trail, adding: rendition)
     }
 
     /// Books what a live session watched until `end`.
@@ -276,6 +286,7 @@ extension AudienceShard {
         let session = sessions[place]
         let key = cells[Int(session.cell)].key
         guard let room = rooms[Int(key.room)], session.start != ViewerSession.never else { return nil }
+        let isWatching = end == nil && !session.flags.contains(.isPaused)
         return ShardOutput.Session(
             code: session.code,
             shard: number,
@@ -283,12 +294,16 @@ extension AudienceShard {
             start: session.start,
             end: end,
             watched: session.watched,
+            watchedUntil: isWatching ? (key.playback.isContinuous ? session.since : session.lastHit) : nil,
+            poll: session.poll,
             stalled: session.stalled,
             playback: key.playback,
             rendition: names[key.rendition],
+            renditions: trails[session.trail],
             region: names[key.region],
             client: key.client,
             switches: session.switches,
+            bytes: session.bytes,
             viewer: viewerKey(of: session.viewer),
             estimate: estimate,
             isHeard: session.flags.contains(.isHeard),

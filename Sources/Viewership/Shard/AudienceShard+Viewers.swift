@@ -9,7 +9,7 @@ extension AudienceShard {
     /// The participant watches; saying it again changes nothing.
     mutating func participantWatching(room name: String, key: ViewerKey, at: Int64) {
         guard let room = makeRoom(name) else { return reject(.full) }
-        let place = makeViewer(key, room: room)
+        guard let place = makeViewer(key, room: room) else { return reject(.full) }
         guard let viewer = viewers[Int(place)], !viewer.isWatching else { return }
         viewers[Int(place)]?.isWatching = true
         let recovered = recoveredSeats.removeValue(forKey: key.value)
@@ -39,7 +39,10 @@ extension AudienceShard {
         let owner = sessions[place].viewer
         if owner >= 0 { return viewers[Int(owner)]?.key == key }
         let room = Int32(roomPlace(of: place))
-        let viewer = makeViewer(key, room: room)
+        guard let viewer = makeViewer(key, room: room) else {
+            reject(.full)
+            return true
+        }
         guard viewers[Int(viewer)].map({ $0.sessions < Self.sessionsPerViewer }) ?? false else {
             exclude(place, .surplus)
             return true
@@ -149,8 +152,11 @@ extension AudienceShard {
         dropViewerIfUnused(place)
     }
 
-    private mutating func makeViewer(_ key: ViewerKey, room: Int32) -> Int32 {
+    /// - Returns: nil when there is no place for another one.
+    private mutating func makeViewer(_ key: ViewerKey, room: Int32) -> Int32? {
         if let place = viewerPlaces[key.value] { return place }
+        // A session tells its viewer by as many bits as it tells another session.
+        guard viewers.count < SessionTable.limit || !freeViewers.isEmpty else { return nil }
         let viewer = Viewer(room: room, key: key)
         let place: Int32
         if let free = freeViewers.popLast() {

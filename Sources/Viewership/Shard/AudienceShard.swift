@@ -19,6 +19,8 @@ struct AudienceShard: ~Copyable {
     private static let cellLimit = 16_384
     /// How long a beacon without any playlist request speaks for its player: two and a half of the usual intervals.
     static let beaconTimeout: Int64 = 50_000
+    /// The usual interval of beacons.
+    static let beaconInterval: Int64 = 20_000
     /// How long a session that was announced may take to appear.
     private static let announcement: Int64 = 30_000
 
@@ -47,6 +49,7 @@ struct AudienceShard: ~Copyable {
     var cellPlaces: [Cell.Key: Int32] = [:]
     var freeCells: [Int32] = []
     var names = Names()
+    var trails = RenditionTrails()
     var viewers: [Viewer?] = []
     var viewerPlaces: [UInt64: Int32] = [:]
     var freeViewers: [Int32] = []
@@ -92,6 +95,7 @@ struct AudienceShard: ~Copyable {
     }
 
     private mutating func apply(_ event: AudienceEvent, to place: Int, at: Int64) {
+        if event.bytes > 0 { sessions[place].noteBytes(event.bytes) }
         switch event.kind {
         case .opened:
             opened(place, playback: event.playback, rendition: event.rendition, at: at)
@@ -107,6 +111,9 @@ struct AudienceShard: ~Copyable {
         case .segmentServed:
             beats += 1
             requested(place, isPlaylist: false, playback: event.playback, rendition: event.rendition, at: at)
+        case .delivered:
+            // Says nothing of the player but what it was sent.
+            break
         }
     }
 
@@ -129,10 +136,10 @@ struct AudienceShard: ~Copyable {
     /// A session that was found in the history is known by its proof alone: the first to show the whole id proves it.
     mutating func place(of id: SessionID, room: String, verify: () -> Bool) -> Int? {
         guard let place = index.find(id.code, in: sessions), self.room(of: place) == room else { return nil }
-        if sessions[place].tail == id.tail, !sessions[place].flags.contains(.isRecovered) { return place }
+        if sessions[place].isNamed(by: id), !sessions[place].flags.contains(.isRecovered) { return place }
         guard sessions[place].flags.contains(.isRecovered), verify() else { return nil }
         sessions[place].flags.remove(.isRecovered)
-        sessions[place].tail = id.tail
+        sessions[place].takeName(of: id)
         adopted += 1
         return place
     }

@@ -11,6 +11,17 @@ struct PerReason: Tally {
     private var roomEnded = 0
     private var shutdown = 0
 
+    /// Where the reason is in the list of all.
+    static func place(of reason: AudienceEvent.CloseReason) -> Int {
+        switch reason {
+        case .left: 0
+        case .timedOut: 1
+        case .tooSlow: 2
+        case .roomEnded: 3
+        case .shutdown: 4
+        }
+    }
+
     var sum: Int { left + timedOut + tooSlow + roomEnded + shutdown }
 
     subscript(reason: AudienceEvent.CloseReason) -> Int {

@@ -27,12 +27,20 @@ struct ShardOutput {
         /// Where the watching ended; nil while it lasts.
         var end: Int64?
         var watched: UInt32
+        /// Up to when that is, of a session that watches; nil while nothing is watched, as in a pause.
+        var watchedUntil: Int64?
+        /// Milliseconds between its playlists; 0 where that is not known.
+        var poll: UInt16 = 0
         var stalled: UInt32
         var playback: PlaybackProtocol
         var rendition: String
+        /// All that it played, in the order in which they were first played.
+        var renditions: [String] = []
         var region: String
         var client: ClientClass
         var switches: UInt8
+        /// Bytes that it was sent, as far as whoever served it has said.
+        var bytes: Int64 = 0
         var viewer: ViewerKey?
         /// Who it may be; said once, when it joins.
         var estimate: UInt64?

@@ -52,6 +52,23 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("3 how far a session's time is told") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE session ADD COLUMN watched_until INTEGER;
+                    ALTER TABLE session ADD COLUMN poll INTEGER NOT NULL DEFAULT 0;
+                    UPDATE session SET watched_until = began + watched WHERE closed = 0 AND ended IS NULL;
+                    """
+            )
+        }
+        migrator.registerMigration("4 what a session was sent") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE session ADD COLUMN renditions TEXT;
+                    ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+                    """
+            )
+        }
         return migrator
     }
 }

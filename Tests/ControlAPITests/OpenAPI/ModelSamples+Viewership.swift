@@ -31,9 +31,11 @@ extension ModelSamples {
         stalledSeconds: 1.5,
         playback: "x",
         rendition: "x",
+        renditions: ["x"],
         region: "x",
         client: "x",
         switches: 1,
+        bytes: 1,
         endReason: "x"
     )
 

@@ -47,6 +47,7 @@ final class RecordingAudience: AudienceObserving {
             case .closed(let reason): "closed(\(reason)) \(event.sid)"
             case .playlistServed: "playlist \(event.sid)"
             case .segmentServed: "segment \(event.sid)"
+            case .delivered: "delivered \(event.sid)"
             }
         }
     }

@@ -57,11 +57,54 @@ struct RecoveryTests {
         #expect(after.report.resumable == 0)
         #expect(after.report.leaves == 3)
         #expect(after.report.joins == 3)
-        // 30 s by RTMP, 30 s in the seat, 24 s by HLS.
-        #expect(abs(after.report.watchTimeSeconds - 84) < 1)
+        // 30 s by RTMP, 30 s in the seat, and by HLS 24 s to the last playlist and half a poll behind it.
+        #expect(abs(after.report.watchTimeSeconds - 85) < 0.01)
         let rows = after.ledger.takeHistory().sessions.values
         #expect(rows.count == 3)
         #expect(rows.allSatisfy { $0.isClosed && $0.end == 1_800_000_030_000 })
+    }
+
+    @Test("the rows of a session say what it watched, without its absences and pauses, and where it was")
+    func rows() throws {
+        let before = Stand()
+        before.ledger.keepHistory()
+        before.ledger.roomBegan(before.room, sid: "RM1")
+        let sids = (0..<4).map { _ in before.ledger.makeSession(room: before.room) }
+        // One by connection, away from 10 to 20; one by requests, away from 10 to 30; one that is paused from 20 on.
+        before.watch(sids[0], from: 0, by: .flv)
+        before.record(sids[0], .closed(.left), at: 10, by: .flv)
+        var paused = PlayerReport()
+        paused.sid = sids[2]
+        paused.isPaused = true
+        for second in stride(from: 11.0, through: 41, by: 2) {
+            before.advance(to: second)
+            if second == 21 { before.record(sids[0], .opened, at: 21, by: .flv) }
+            if second <= 15 || second >= 31 { before.record(sids[1], .playlistServed, at: second, by: .hls) }
+            before.record(sids[2], .playlistServed, at: second, by: .hls)
+            if second == 21 { before.ledger.take(paused, room: before.room) }
+            let rendition = second < 25 ? "720p" : "360p"
+            before.record(sids[3], .playlistServed, at: second, by: .llhls, rendition: rendition)
+        }
+        before.advance(to: 42)
+        var history = MemoryHistory()
+        history.write(before.ledger.takeHistory())
+        before.clock.move(to: before.moment(44))
+        let after = Stand(clock: before.clock, start: before.start)
+        after.ledger.keepHistory()
+        after.ledger.restore(history.recovered)
+        #expect(after.report.byRendition["360p"] == 1)
+        // The paused one goes on to be; nobody else comes back.
+        after.record(sids[2], .playlistServed, at: 45, by: .hls)
+        after.advance(to: 100)
+        history.write(after.ledger.takeHistory())
+        var watched: [Int64] = []
+        for sid in sids {
+            let code = try #require(SessionID(sid)).code
+            watched.append(try #require(history.sessions.values.first { $0.code == code }).watched)
+        }
+        // 0 to 10 and 21 to 42; 11 to 16, half a poll behind its last, and 31 to 42; 11 to 21; 11 to 42.
+        #expect(watched == [31_000, 16_000, 10_000, 31_000])
+        #expect(history.sessions.values.map(\.switches).max() == 1)
     }
 
     @Test("a forged id that holds a recovered session's proof is turned away")

@@ -64,6 +64,18 @@ struct GuaranteeTests {
         #expect(abs(counted / truth - 1) < 0.002, "\(counted) of \(truth)")
     }
 
+    @Test("G3 G8 over a kill as well: the time between a viewer's last playlist and the kill is not lost")
+    func watchTimeOverKill() {
+        let oracle = Oracle(players: 1500, seconds: 200, seed: 7)
+        let crash = Oracle.Crash(at: 90, downtime: 2)
+        let (verdict, end) = oracle.judged(crash: crash)
+        #expect(verdict.watchTime == 0)
+        // Lost is what those had watched whom nothing had proven yet, and what some watched on until the return.
+        let watched = end.total.watchTimeSeconds
+        #expect(abs(watched / oracle.truth(crash) - 1) < 0.005, "\(watched)")
+        #expect(oracle.judged(.lostPollAtKill, crash: crash).end.total.watchTimeSeconds < watched)
+    }
+
     @Test("G4 in every snapshot the sums agree, and the peak of all is no more than the peaks of each")
     func identities() {
         let verdict = Oracle(players: 500, seconds: 120, seed: 33).run()

@@ -25,10 +25,17 @@ extension Oracle {
         for figures in totals.rooms + [totals.total] where !figures.brokenIdentities.isEmpty { verdict.identities += 1 }
     }
 
-    func judgeEnd(_ totals: ViewershipTotals, tolerance: Double, _ verdict: inout Verdict) {
+    func judgeEnd(_ totals: ViewershipTotals, _ crash: Crash?, _ verdict: inout Verdict) {
         if totals.total.joins != players.count { verdict.joins += 1 }
         if totals.total.resumable != 0 || totals.total.leaves != totals.total.joins { verdict.leftOver += 1 }
-        let truth = Double(players.map(\.watched).reduce(0, +)) / 1000
-        if abs(totals.total.watchTimeSeconds / truth - 1) >= tolerance { verdict.watchTime += 1 }
+        if abs(totals.total.watchTimeSeconds / truth(crash) - 1) >= 0.005 { verdict.watchTime += 1 }
+    }
+
+    /// Seconds truly watched by all together.
+    func truth(_ crash: Crash? = nil) -> Double {
+        let watched = players.map { player in
+            crash.map { player.watched(besides: $0.outage) } ?? player.watched
+        }
+        return Double(watched.reduce(0, +)) / 1000
     }
 }

@@ -12,6 +12,8 @@ extension Oracle {
         var history = MemoryHistory()
         var sids: [String] = []
         var next = 0
+        /// When the gateway was last started, in milliseconds: nobody was sent media by it before.
+        var began = 0
     }
 
     /// Plays everything, and gives the ledger and its history.
@@ -28,6 +30,11 @@ extension Oracle {
 
     /// Plays everything and compares it with the truth at each second.
     func run(_ mutation: Mutation = .none, crash: Crash? = nil) -> Verdict {
+        judged(mutation, crash: crash).verdict
+    }
+
+    /// The same, with the figures of the end.
+    func judged(_ mutation: Mutation = .none, crash: Crash? = nil) -> (verdict: Verdict, end: ViewershipTotals) {
         var run = Run()
         var verdict = Verdict()
         run.stand.ledger.keepHistory()
@@ -57,8 +64,9 @@ extension Oracle {
             isReturning ? judgeIdentities(totals, &verdict) : compare(totals, range, &verdict)
             if second >= gone, totals.total.concurrent != 0 { verdict.leftOver += 1 }
         }
-        judgeEnd(totals(of: run), tolerance: crash == nil ? 0.005 : 0.05, &verdict)
-        return verdict
+        let end = totals(of: run)
+        judgeEnd(end, crash, &verdict)
+        return (verdict, end)
     }
 
     private func totals(of run: Run) -> ViewershipTotals {
@@ -92,6 +100,7 @@ extension Oracle {
         // What happened until now happened to nobody; those who watch now are told of below.
         skip(&run, until: second)
         let before = run.stand
+        run.began = second * 1000
         run.stand = Stand(clock: before.clock, start: before.start)
         run.stand.ledger.keepHistory()
         switch mutation {
@@ -100,6 +109,12 @@ extension Oracle {
             // The counters come back, and the sessions do not.
             var recovered = run.history.recovered
             recovered.sessions = []
+            run.stand.ledger.restore(recovered)
+        case .lostPollAtKill:
+            var recovered = run.history.recovered
+            for index in recovered.sessions.indices where recovered.sessions[index].watchedUntil != nil {
+                recovered.sessions[index].watchedUntil = recovered.lastSeen
+            }
             run.stand.ledger.restore(recovered)
         default: run.stand.ledger.restore(run.history.recovered)
         }
@@ -143,7 +158,7 @@ extension Oracle {
                 let since = stand.moment(Double(event.at) / 1000)
                 return tell(stand, run.sids[event.player], .watched(since: since), at: event.at, player)
             }
-        case .watched(let since): kind = .watched(since: stand.moment(Double(since) / 1000))
+        case .watched(let since): kind = .watched(since: stand.moment(Double(max(since, run.began)) / 1000))
         case .close(let reason):
             if mutation == .lostCloses { return }
             kind = .closed(reason)

@@ -30,6 +30,8 @@ struct Oracle {
         case lostHistory
         /// After a kill the sessions found on disk join again.
         case joinsAgain
+        /// After a kill the time between a viewer's last playlist and the kill is in no figure.
+        case lostPollAtKill
     }
 
     /// The gateway is killed and started again, at whole seconds.
@@ -41,6 +43,8 @@ struct Oracle {
 
         var back: Int { at + downtime }
         var over: Int { back + returning }
+        /// From what was written last to the return, in milliseconds.
+        var outage: Range<Int> { (at - 1) * 1000..<back * 1000 }
     }
 
     /// How often each rule was broken.

@@ -67,4 +67,14 @@ struct VirtualPlayer {
     var watched: Int {
         leave - join - (playback.isConnection ? blips.map(\.count).reduce(0, +) : 0)
     }
+
+    /// The same when no gateway was there for a while: a connection is cut, and who comes meanwhile by requests finds
+    /// nothing to play; who plays by requests plays on from what it has.
+    func watched(besides outage: Range<Int>) -> Int {
+        guard playback.isConnection else {
+            return outage.contains(join) ? leave - min(leave, outage.upperBound) : watched
+        }
+        let cut = outage.clamped(to: join..<leave)
+        return watched - cut.count + blips.map { $0.clamped(to: cut).count }.reduce(0, +)
+    }
 }

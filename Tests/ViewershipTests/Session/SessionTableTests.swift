@@ -5,13 +5,41 @@ import Testing
 @Suite("Where sessions are kept")
 struct SessionTableTests {
     private func session(_ code: UInt64) -> ViewerSession {
-        ViewerSession(tail: 0, code: code, cell: 0, since: 0, lastHit: 0)
+        ViewerSession(nonce: 0, code: code, cell: 0, since: 0, lastHit: 0)
     }
 
     @Test("a session takes one line of the processor's cache")
     func size() {
         #expect(MemoryLayout<ViewerSession>.size == 64)
         #expect(MemoryLayout<ViewerSession>.stride == 64)
+    }
+
+    @Test("what shares a word or a byte keeps out of each other's way")
+    func packed() {
+        var session = session(.max)
+        #expect(session.cell == 0 && session.viewer == -1 && session.next == -1 && session.phase == .new)
+        for (cell, viewer, next) in [(0, 0, 0), (1 << 20 - 1, -1, 1 << 22 - 2), (7, 1 << 22 - 2, -1)]
+            as [(Int32, Int32, Int32)]
+        {
+            session.viewer = viewer
+            session.next = next
+            session.cell = cell
+            #expect(session.cell == cell && session.viewer == viewer && session.next == next)
+        }
+        for reason in PerReason.allReasons {
+            session.endReason = reason
+            for phase in [ViewerSession.Phase.vacant, .new, .live, .ended] {
+                session.phase = phase
+                #expect(session.endReason == reason && session.phase == phase)
+            }
+            #expect(PerReason.allReasons[PerReason.place(of: reason)] == reason)
+        }
+        session.noteBytes(3 << 32)
+        session.noteBytes(5)
+        session.noteBytes(-7)
+        #expect(session.bytes == 3 << 32 + 5)
+        session.noteBytes(1 << 40)
+        #expect(session.bytes == 1 << 40 - 1 && session.flags == [] && session.connections == 0)
     }
 
     @Test("moments are kept to the millisecond, before the clock's zero and long after it, and never stays never")

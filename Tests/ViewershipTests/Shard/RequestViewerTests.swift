@@ -92,7 +92,7 @@ struct RequestViewerTests {
 
     @Test("half a poll is half of the median, which one long pause does not move, nor any beyond the target duration")
     func medianPoll() {
-        var session = ViewerSession(tail: 0, code: 0, cell: 0, since: 0, lastHit: 0)
+        var session = ViewerSession(nonce: 0, code: 0, cell: 0, since: 0, lastHit: 0)
         session.notePoll(1000, limit: 2000)
         #expect(session.poll == 1000)
         for _ in 0..<20 { session.notePoll(1000, limit: 2000) }

@@ -1,0 +1,25 @@
+import Media
+import Stage
+
+/// Whose connection it is, as far as the playlists that were asked for on it tell.
+///
+/// Segments name no viewer, so that all may share them. On a player's own connection they are that player's; on one that
+/// a proxy uses for many, which shows by their playlists, they are nobody's.
+enum ConnectionViewer {
+    case nobody
+    case one(ViewerSession)
+    case several
+
+    /// Something of `bytes` was answered.
+    mutating func note(_ response: MediaResponse, bytes: Int) {
+        if let viewer = response.viewer {
+            switch self {
+            case .nobody: self = .one(viewer)
+            case .one(let known) where known.sid != viewer.sid: self = .several
+            case .one, .several: break
+            }
+        } else if case .one(let viewer) = self, response.allowsRanges, bytes > 0 {
+            viewer.record(.delivered, at: .now(), bytes: bytes)
+        }
+    }
+}
