@@ -181,6 +181,7 @@ public struct GatewayService: Sendable {
                 control: pipeline.playlists
             ),
             salt,
+            SessionKeyKeeping(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
             TotalsKeeping(web: web),
             RecordingUpkeep(recordings: pipeline.recordings),
             beats,

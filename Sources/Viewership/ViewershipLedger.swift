@@ -119,9 +119,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         return true
     }
 
-    /// Signs with `key` from now on; ids of the key before it stay valid until the next rotation.
-    public func rotate(to key: SessionKey) {
-        keys.withLock { $0 = $0.rotated(to: key) }
+    /// Goes on with other keys: the first of them signs, and both prove.
+    public func use(_ keys: SessionKeys) {
+        self.keys.withLock { $0 = keys }
     }
 
     /// Looks up in `database` where viewers are of whom no trusted proxy says it.

@@ -1,3 +1,4 @@
+import Foundation
 import Viewership
 
 /// The random secrets of a gateway, made at its first start and kept in its data folder.
@@ -15,6 +16,6 @@ struct GatewaySecrets: Sendable {
         signingKeyName = KeyRotation.currentName(in: directory)
         signingKey = try directory.secret("signing")
         pepper = try directory.secret("pepper")
-        sessionKeys = SessionKeys(current: SessionKey(version: 1, secret: try directory.secret("session")))
+        sessionKeys = try SessionKeyRing(directory).keys(at: Date())
     }
 }

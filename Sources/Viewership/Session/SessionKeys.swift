@@ -11,11 +11,6 @@ public struct SessionKeys: Sendable {
         self.previous = previous
     }
 
-    /// The keys after a rotation to `key`: what signed until now verifies on.
-    public func rotated(to key: SessionKey) -> SessionKeys {
-        SessionKeys(current: key, previous: current)
-    }
-
     /// Signs an id for a viewer of `room`.
     ///
     /// - Parameters:

@@ -63,7 +63,7 @@ struct AdmissionTests {
         let stand = Stand()
         let before = admit(stand) { $0.playbackSessionID = "abc" }
         watch(stand, before)
-        stand.ledger.rotate(to: SessionKey(version: 2, secret: Array(2...33)))
+        stand.ledger.use(SessionKeys(current: .random(version: 2), previous: Stand.keys.current))
         let after = admit(stand) { $0.playbackSessionID = "abc" }
         #expect(after == before)
         watch(stand, after)

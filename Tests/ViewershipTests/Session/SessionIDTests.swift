@@ -86,14 +86,14 @@ struct SessionIDTests {
     @Test("during a rotation both keys verify; after the next one the oldest does not")
     func rotation() {
         let old = makeID()
-        let second = keys.rotated(to: SessionKey(version: 2, secret: Array(2...33)))
+        let second = SessionKeys(current: .random(version: 2), previous: keys.current)
         #expect(second.verify(old, room: "show"))
         let new = makeID(second)
         #expect(new.version == 2)
         #expect(second.verify(new, room: "show"))
         #expect(!keys.verify(new, room: "show"))
 
-        let third = second.rotated(to: .random(version: 3))
+        let third = SessionKeys(current: .random(version: 3), previous: second.current)
         #expect(third.verify(new, room: "show"))
         #expect(!third.verify(old, room: "show"))
     }
@@ -121,9 +121,10 @@ struct SessionIDTests {
     func ledgerRotation() {
         let stand = Stand()
         let sid = stand.ledger.makeSession(room: "show")
-        stand.ledger.rotate(to: .random(version: 2))
+        let second = SessionKeys(current: .random(version: 2), previous: keys.current)
+        stand.ledger.use(second)
         #expect(stand.ledger.accepts(sid: sid, room: "show"))
-        stand.ledger.rotate(to: .random(version: 3))
+        stand.ledger.use(SessionKeys(current: .random(version: 3), previous: second.current))
         #expect(!stand.ledger.accepts(sid: sid, room: "show"))
     }
 }
