@@ -6,8 +6,11 @@ public struct HLSConfiguration: Sendable, Equatable {
     /// begin without a key picture.
     public var segmentDuration: Double
     /// Seconds of a part, at most; a part holds whole pictures.
+    ///
+    /// Players stay three parts behind the end, so it decides how far behind they are, and how often each of them asks.
     public var partDuration: Double
-    /// Segments that the playlist lists.
+    /// Segments that the playlist lists; more, where they are so short that they are less than three target durations
+    /// together (RFC 8216bis 6.2.2).
     public var windowLength: Int
     /// Segments that can still be fetched after they left the playlist.
     public var graceLength: Int
@@ -15,17 +18,20 @@ public struct HLSConfiguration: Sendable, Equatable {
     public var maximumBytes: Int
 
     /// A configuration; values are brought into the range that works.
+    ///
+    /// - Parameter graceLength: When left out, as many as it takes for a segment to stay for its own duration and that of
+    ///   the playlists that listed it (RFC 8216bis 6.2.2).
     public init(
         segmentDuration: Double = 2,
-        partDuration: Double = 0.333,
+        partDuration: Double = 0.2,
         windowLength: Int = 10,
-        graceLength: Int = 4,
+        graceLength: Int? = nil,
         maximumBytes: Int = 96 << 20
     ) {
         self.segmentDuration = min(max(segmentDuration, 0.5), 30)
         self.partDuration = min(max(partDuration, 0.1), self.segmentDuration)
         self.windowLength = max(windowLength, 3)
-        self.graceLength = max(graceLength, 0)
+        self.graceLength = max(graceLength ?? self.windowLength + 1, 0)
         self.maximumBytes = max(maximumBytes, 1 << 20)
     }
 

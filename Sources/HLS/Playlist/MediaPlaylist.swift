@@ -104,7 +104,7 @@ public struct MediaPlaylist: Sendable {
     }
 
     private mutating func roll() {
-        while entries.count - graceCount > configuration.windowLength { unlistFirst() }
+        while listed.count > configuration.windowLength, staysLongEnough { unlistFirst() }
         while graceCount > configuration.graceLength { forgetFirst() }
         while byteCount > configuration.maximumBytes, entries.count > 1 {
             if graceCount == 0 { unlistFirst() }
@@ -114,6 +114,12 @@ public struct MediaPlaylist: Sendable {
         let newest = initializations.last?.name
         let needed = Set(entries.map(\.segment.initialization))
         initializations.removeAll { $0.name != newest && !needed.contains($0.name) }
+    }
+
+    /// Whether without its first segment the list still lasts three target durations (RFC 8216bis 6.2.2).
+    private var staysLongEnough: Bool {
+        let rest = listed.dropFirst().reduce(0) { $0 + $1.segment.duration }
+        return rest >= Double(3 * configuration.targetDuration)
     }
 
     private mutating func unlistFirst() {

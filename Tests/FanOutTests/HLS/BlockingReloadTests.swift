@@ -96,7 +96,7 @@ struct BlockingReloadTests {
         let next = try announcement(stand)
         let queries = [
             "_HLS_msn=\(next.sequence + 2)", "_HLS_msn=\(next.sequence + 1)&_HLS_part=99",
-            "_HLS_msn=\(next.sequence)&_HLS_part=\(next.part + 8)", "_HLS_msn=9223372036854775807&_HLS_part=0",
+            "_HLS_msn=\(next.sequence)&_HLS_part=\(next.part + 14)", "_HLS_msn=9223372036854775807&_HLS_part=0",
             "_HLS_msn=0&_HLS_part=9223372036854775808", "_HLS_part=1", "_HLS_msn=", "_HLS_msn=-1", "_HLS_msn=1e2",
             "_HLS_msn=\(next.sequence)&_HLS_part=", "_HLS_skip=NO", "_HLS_skip", "_HLS_msn=%31",
             "_HLS_msn=99999999999999999999999999999999", "_HLS_msn=\u{0661}",

@@ -59,10 +59,10 @@ struct LowLatencyPlayerTests {
     private func ends(_ playlist: String) -> [String: Int64] {
         var ends: [String: Int64] = [:]
         for match in playlist.matches(of: /#EXT-X-PART:DURATION=([\d.]+),URI="([^"]*\/s(\d+)\.p(\d+)\.m4s)"/) {
-            // Segments of this program last two seconds, and their parts 320 ms.
+            // Segments of this program last two seconds, and their parts 200 ms.
             let index = Int64(match.output.4) ?? 0
             let length = Int64(((Double(match.output.1) ?? 0) * 1000).rounded())
-            ends[String(match.output.2)] = (Int64(match.output.3) ?? 0) * 2000 + index * 320 + length
+            ends[String(match.output.2)] = (Int64(match.output.3) ?? 0) * 2000 + index * 200 + length
         }
         return ends
     }

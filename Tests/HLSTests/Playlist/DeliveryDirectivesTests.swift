@@ -33,7 +33,7 @@ struct DeliveryDirectivesTests {
 
     /// A program whose segments have 6 parts; 0 to 2 are whole, and of 3 there are parts 0 and 1.
     private func broadcast() -> Broadcast {
-        var broadcast = Broadcast(HLSConfiguration())
+        var broadcast = Broadcast(HLSConfiguration(partDuration: 0.333))
         broadcast.feed(SyntheticProgram.pictures(rate: 30, seconds: 6.8))
         return broadcast
     }
@@ -65,7 +65,7 @@ struct DeliveryDirectivesTests {
 
     @Test("A part behind the last of a segment is the first part of the next one")
     func rollOver() {
-        var broadcast = Broadcast(HLSConfiguration())
+        var broadcast = Broadcast(HLSConfiguration(partDuration: 0.333))
         broadcast.feed(SyntheticProgram.pictures(rate: 30, seconds: 4.1))
         #expect(broadcast.playlist.nextPart == PartPosition(sequence: 2, index: 0))
         #expect(readiness(broadcast, 1, 5) == .ready)

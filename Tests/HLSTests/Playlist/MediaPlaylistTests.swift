@@ -1,4 +1,5 @@
 import HLS
+import Media
 import NIOCore
 import Testing
 
@@ -18,10 +19,10 @@ struct MediaPlaylistTests {
                 #EXT-X-MEDIA-SEQUENCE:0
                 #EXT-X-INDEPENDENT-SEGMENTS
                 #EXT-X-MAP:URI="e3/init0.mp4?sid=abc"
-                #EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:39.680Z
+                #EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:39.800Z
                 #EXTINF:2.00000,
                 e3/s0.m4s?sid=abc
-                #EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:41.680Z
+                #EXT-X-PROGRAM-DATE-TIME:2026-11-18T11:06:41.800Z
                 #EXTINF:2.00000,
                 e3/s1.m4s?sid=abc
 
@@ -56,6 +57,37 @@ struct MediaPlaylistTests {
         #expect(broadcast.playlist.segment(named: "s0.m4s") == nil)
         #expect(broadcast.playlist.segment(named: "s1.m4s") == broadcast.segments[1].parts)
         #expect(broadcast.playlist.storedBytes == broadcast.segments[1...5].reduce(0) { $0 + $1.byteCount })
+    }
+
+    @Test("segments that restarts cut short stay listed until the rest lasts three target durations")
+    func shortSegments() {
+        var broadcast = Broadcast(HLSConfiguration(windowLength: 3))
+        for run in 0..<40 {
+            broadcast.feed(SyntheticProgram.program(from: Int64(run) * 1_000, pictures: 12))
+            broadcast.segmenter.discontinuity()
+            let listed = broadcast.playlist.segments.reduce(0) { $0 + $1.duration }
+            #expect(listed >= 6 || broadcast.playlist.mediaSequence == 0)
+            #expect(listed < 6.6)
+        }
+        #expect(broadcast.playlist.mediaSequence > 20)
+        #expect(broadcast.playlist.segments.count > 3)
+    }
+
+    @Test("a segment that left can be fetched for its duration and that of the playlist, when nothing else is said")
+    func availability() {
+        var broadcast = Broadcast(HLSConfiguration())
+        var left: Int64?
+        var gone: Int64?
+        for packet in SyntheticProgram.pictures(rate: 30, seconds: 50) {
+            broadcast.feed([packet])
+            if left == nil, broadcast.playlist.mediaSequence > 0 { left = packet.timestamp }
+            if gone == nil, !broadcast.segments.isEmpty, broadcast.playlist.segment(named: "s0.m4s") == nil {
+                gone = packet.timestamp
+            }
+        }
+        // Its two seconds, and the twenty of the lists that it was in.
+        #expect(left == 22_000)
+        #expect(gone == 44_000)
     }
 
     @Test("files are found by their exact names only")

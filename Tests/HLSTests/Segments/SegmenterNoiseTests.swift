@@ -74,10 +74,25 @@ struct SegmenterNoiseTests {
             #expect((fragment.video?.durations ?? []).allSatisfy { $0 > 0 })
             #expect((fragment.audio?.durations ?? []).allSatisfy { $0 > 0 })
         }
-        let kept = broadcast.segments.suffix(6).reduce(0) { $0 + $1.byteCount }
+        let listed = Self.listed(of: broadcast.segments, configuration)
+        let kept = broadcast.segments.suffix(listed + 2).reduce(0) { $0 + $1.byteCount }
         #expect(broadcast.playlist.storedBytes == kept)
-        let leaving = broadcast.segments.dropLast(4).filter(\.isDiscontinuity).count
+        let leaving = broadcast.segments.dropLast(listed).filter(\.isDiscontinuity).count
         #expect(broadcast.playlist.discontinuitySequence == leaving)
-        #expect(broadcast.playlist.mediaSequence == broadcast.segments.count - 4)
+        #expect(broadcast.playlist.mediaSequence == broadcast.segments.count - listed)
+    }
+
+    /// How many segments are listed at the end: the window, or more while they are less than three target durations.
+    private static func listed(of segments: [Segment], _ configuration: HLSConfiguration) -> Int {
+        var list: [Double] = []
+        for segment in segments {
+            list.append(segment.duration)
+            while list.count > configuration.windowLength,
+                list.dropFirst().reduce(0, +) >= Double(3 * configuration.targetDuration)
+            {
+                list.removeFirst()
+            }
+        }
+        return list.count
     }
 }

@@ -17,8 +17,8 @@ struct SegmenterTests {
             #expect(parts.map(\.index) == Array(parts.indices))
             #expect(parts.map(\.isIndependent) == [true] + Array(repeating: false, count: parts.count - 1))
             #expect(parts.map(\.data) == segment.parts)
-            #expect(parts.allSatisfy { $0.duration <= 0.335 })
-            #expect(parts.dropLast().allSatisfy { $0.duration >= 0.335 * 0.85 })
+            #expect(parts.allSatisfy { $0.duration <= 0.202 })
+            #expect(parts.dropLast().allSatisfy { $0.duration >= 0.202 * 0.85 })
             for (part, next) in zip(parts, parts.dropFirst()) {
                 #expect(abs(part.start + part.duration - next.start) < 1e-9)
             }

@@ -37,6 +37,12 @@ enum PlaylistRules {
             }
             age += segment.duration
         }
+        // Those before were newest once, and are held against the playlist of that moment.
+        let dated = playlist.segments.suffix(2) + (playlist.open.date == nil ? [] : [playlist.open])
+        for (segment, next) in zip(dated, dated.dropFirst()) where !next.isDiscontinuity {
+            let step = seconds(next.date) - seconds(segment.date)
+            demand(abs(step - segment.duration) < 0.002, "\(segment.uri) lasts \(segment.duration), dates \(step)")
+        }
         let numbered = playlist.segments.enumerated().map { ($0 + playlist.mediaSequence + playlist.skipped, $1, true) }
         for (sequence, segment, isWhole) in numbered + [(playlist.openSequence, playlist.open, false)] {
             for (index, part) in segment.parts.enumerated() {
@@ -65,6 +71,8 @@ enum PlaylistRules {
         demand(old.control == new.control, "the server control changed")
         let gone = new.mediaSequence - old.mediaSequence
         guard (0...old.segments.count).contains(gone) else { return found + ["media sequence jumped by \(gone)"] }
+        let lasting = new.segments.reduce(0) { $0 + $1.duration }
+        demand(gone == 0 || lasting >= Double(3 * new.targetDuration), "after a removal only \(lasting) s are listed")
         let discontinuities = old.segments.prefix(gone).count { $0.isDiscontinuity }
         demand(new.discontinuitySequence - old.discontinuitySequence == discontinuities, "discontinuity sequence")
         demand(new.openSequence >= old.openSequence, "segments went away at the end")
@@ -105,6 +113,12 @@ enum PlaylistRules {
         }
         demand(delta.skipped == (whole.isEnded ? 0 : old), "skipped \(delta.skipped), \(old) are old")
         return found
+    }
+
+    /// A date of the playlist in seconds since 1970; not a number when it is none.
+    private static func seconds(_ date: String?) -> Double {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        return (try? style.parse(date ?? ""))?.timeIntervalSince1970 ?? .nan
     }
 
     private static func number(_ playlist: ReadPlaylist, _ attribute: String) -> Double {
