@@ -114,6 +114,17 @@ struct ScriptTests {
             truth: #"[[100, null], [110, null], [94, null], [100, 1900], [100, 1052], [100, 912], 1.25]"#
         ),
         Claim(
+            what: "the distance that is aimed at is the one after a part has come, and a part less before the next",
+            script: """
+                const { LiveEdge } = await import('/site/watch/live-edge.js');
+                const edge = new LiveEdge(0.75, 0.25);
+                const rate = (distance) =>
+                    Math.round(edge.step({ now: 0, position: 10, ranges: [[5, 10 + distance]] }).rate * 1000);
+                return [0.86, 0.75, 0.5, 0.39, 0.95, 0.3, 2.5, 0.05].map(rate);
+                """,
+            truth: "[1000, 1000, 1000, 1000, 1020, 980, 1100, 955]"
+        ),
+        Claim(
             what: "two stalls take a rendition down, a calm minute or more takes it up again",
             script: """
                 const { Renditions } = await import('/site/watch/renditions.js');

@@ -2,7 +2,7 @@
 
 const fastest = 1.1;
 const slowest = 0.94;
-/** Seconds of distance that are left alone. */
+/** Seconds of distance too much or too little that are left alone. */
 const tolerance = 0.12;
 /** Seconds behind the target from which time is not made up but jumped over. */
 const jumpBehind = 3;
@@ -13,10 +13,10 @@ const mostCaution = 3;
 
 export class LiveEdge {
   /**
-   * @param target Seconds to the end of what is buffered that are aimed at.
-   * @param grain Seconds by which that end moves at a time; so much too far away is not far.
+   * @param target Seconds to the end of what is buffered that are aimed at, just after something was added to it.
+   * @param grain Seconds by which that end moves at a time; so much less are left just before the next is added.
    */
-  constructor(target, grain = tolerance) {
+  constructor(target, grain = 0) {
     this.base = target;
     this.grain = grain;
     this.caution = 0;
@@ -62,8 +62,9 @@ export class LiveEdge {
     // Just before the end of a range, with more behind it: step over the seam.
     const following = ranges[ranges.indexOf(here) + 1];
     if (following && here[1] - position < 0.05) return { rate: 1, seek: following[0] + 0.02 };
-    if (excess >= -tolerance && excess <= this.grain) return { rate: 1, seek: null };
-    const rate = 1 + excess * 0.1;
+    const missing = excess + this.grain;
+    if (missing >= -tolerance && excess <= tolerance) return { rate: 1, seek: null };
+    const rate = 1 + (excess > tolerance ? excess : missing) * 0.1;
     return { rate: Math.min(fastest, Math.max(slowest, rate)), seek: null };
   }
 

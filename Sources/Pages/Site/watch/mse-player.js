@@ -112,7 +112,7 @@ export class MSEPlayer {
     if (!this.edge) {
       const usual = this.isLowLatency
         ? playlist.partHoldBack ?? playlist.partTarget * 3
-        : Math.max(playlist.targetDuration * 1.5, 2);
+        : playlist.targetDuration + Math.max(playlist.targetDuration * 1.5, 2);
       this.edge = new LiveEdge(usual, this.isLowLatency ? playlist.partTarget : playlist.targetDuration);
     }
     const units = unitsOf(playlist);
@@ -124,8 +124,7 @@ export class MSEPlayer {
       const isAnew = units.length > 0 && units.at(-1).sequence < this.last.sequence;
       if (isBehind || isAnew) fresh = units.slice(firstUnit(units, this.edge.base));
     } else {
-      const holdBack = this.isLowLatency ? this.edge.base : playlist.targetDuration * 2;
-      fresh = units.slice(firstUnit(units, holdBack));
+      fresh = units.slice(firstUnit(units, this.edge.base));
     }
     if (fresh.length > 0) this.last = fresh.at(-1);
     for (const unit of fresh) {
