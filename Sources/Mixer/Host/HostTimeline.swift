@@ -18,6 +18,13 @@ struct HostTimeline: Sendable {
     /// Within this time after the first step any visible error is stepped over, for nothing is established yet.
     static let youth = 2000.0
     static let youthStep = 40.0
+    /// Of a target up to this many milliseconds nothing is to be given away, and sound has hardly anything to spare.
+    static let smallTarget = 150.0
+    /// With a small target, and within its youth, a host is moved back at once by more than this: else its sound would
+    /// be missing again and again.
+    static let youthRise = 8.0
+    /// With a small target, for so long after the first step, what a host is held back too long is taken away faster.
+    static let early = 15_000.0
     /// An error beyond this is stepped over at any time.
     static let step = 500.0
     static let deadBand = 3.0
@@ -38,6 +45,7 @@ struct HostTimeline: Sendable {
 
     private static let smoothing = 2.0
     private static let proportional = 0.05
+    private static let earlyProportional = 0.3
     private static let integral = 0.0004
     private static let largestDrift = 0.002
     /// More than a burst of twelve seconds holds.
@@ -122,7 +130,7 @@ struct HostTimeline: Sendable {
         }
         let elapsed = min(max(now - (lastAdvance ?? now), 0), 1000) / 1000
         let error = wanted - present
-        if abs(error) > (now - anchoredAt < Self.youth ? Self.youthStep : Self.step) {
+        if abs(error) > largestError(now, isRise: error > 0) {
             offset = wanted
             smoothedError = 0
             rate = drift
@@ -132,15 +140,23 @@ struct HostTimeline: Sendable {
         smoothedError += (error - smoothedError) * min(elapsed / Self.smoothing, 1)
         let hurried = abs(smoothedError) > Self.hurryBeyond
         let outside = max(abs(smoothedError) - Self.deadBand, 0) / 1000 * (smoothedError < 0 ? -1 : 1)
+        // A beginning that was held back too long says nothing about the host's clock.
+        let isEarly = outside < 0 && target <= Self.smallTarget && now - anchoredAt < Self.early
         if let known = measured.partsPerMillion {
             drift = -known / 1e6
-        } else if !hurried {
+        } else if !hurried, !isEarly {
             drift += Self.integral * smoothedError / 1000 * elapsed
         }
         drift = min(max(drift, -Self.largestDrift), Self.largestDrift)
         let limit = hurried ? Self.hurriedRate : Self.steadyRate
-        rate = min(max(Self.proportional * outside + drift, -limit), limit)
+        rate = min(max((isEarly ? Self.earlyProportional : Self.proportional) * outside + drift, -limit), limit)
         offset = present + rate * elapsed * 1000
+    }
+
+    /// A larger error than this many milliseconds is stepped over.
+    private func largestError(_ now: Double, isRise: Bool) -> Double {
+        guard now - anchoredAt < Self.youth else { return Self.step }
+        return isRise && target <= Self.smallTarget ? Self.youthRise : Self.youthStep
     }
 
     private mutating func take(_ packet: Arrival) {

@@ -49,6 +49,31 @@ import Testing
         #expect(table.host("a").soundGaps == 0 && table.host("a").offsetSteps == 0)
     }
 
+    @Test(
+        "With a target of 60 ms the two stay together while a late beginning is made up for, and sound comes up late",
+        arguments: [0.0, 64]
+    )
+    func smallTarget(soundBehind: Double) throws {
+        let table = try Timetable(frameRate: FrameRate(60))
+        table.show(["a"])
+        table.join("a", jitterTarget: 60)
+        let packets = try clip().packets(from: 0, to: 20_000)
+        for isVideo in [true, false] {
+            table.feed("a", packets.filter { $0.isVideo == isVideo }) { packet in
+                Double(packet.timestamp) + 30 + (isVideo ? 0 : soundBehind) + (packet.timestamp < 400 ? 35 : 0)
+            }
+        }
+        table.run(to: 3000)
+        let early = table.host("a")
+        table.run(to: 19_800)
+        expectSync(table.watch, from: 900, to: 19_500)
+        let host = table.host("a")
+        #expect(host.soundGaps == early.soundGaps && host.soundSkips == early.soundSkips, "\(host)")
+        #expect(host.late == early.late && host.offsetSteps <= 1)
+        let held = try #require(host.offset) - 30 - soundBehind
+        #expect(held < HostTimeline.soundNeed + HostTimeline.leastSlack + HostTimeline.deadBand + 8, "\(held)")
+    }
+
     @Test("At 30 pictures a second, wherever between two of them the host's fall, none is off by more than 20 ms")
     func phaseOfPictures() throws {
         let clip = try clip()

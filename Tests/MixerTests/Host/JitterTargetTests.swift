@@ -52,6 +52,75 @@ import Testing
         #expect(timeline.late == 0)
     }
 
+    @Test("With a small target, what a beginning was held back too long is gone within a quarter of a minute")
+    func lateBeginning() throws {
+        // The first packets are 30 ms old, as behind a slow handshake; then the way is what it is.
+        var timeline = HostTimeline(target: 60)
+        run(&timeline, from: 0, to: 400, picture: { _ in 60 }, sound: { _ in 60 })
+        let first = try #require(timeline.offset)
+        let goal = 30 + HostTimeline.soundNeed + HostTimeline.leastSlack
+        #expect(abs(first - goal - 30) < 1)
+        var least = first
+        run(&timeline, from: 400, to: 60_000, watch: { least = min(least, $0.offset ?? 0) })
+        #expect(timeline.steps == 0 && timeline.late == 0)
+        // Never less than it ought to be on the way there.
+        #expect(least > goal - 1)
+        var early = HostTimeline(target: 60)
+        run(&early, from: 0, to: 400, picture: { _ in 60 }, sound: { _ in 60 })
+        run(&early, from: 400, to: 16_400)
+        #expect(try #require(early.offset) - goal < HostTimeline.deadBand + 2)
+    }
+
+    @Test("The usual target goes there slowly, as ever")
+    func usualBeginning() throws {
+        var timeline = HostTimeline(target: 300)
+        run(&timeline, from: 0, to: 400, picture: { _ in 60 }, sound: { _ in 60 })
+        var fastest = 0.0
+        run(&timeline, from: 400, to: 16_400, watch: { fastest = max(fastest, abs($0.rate)) })
+        #expect(fastest < 0.0015)
+        #expect(try #require(timeline.offset) > 338)
+    }
+
+    @Test("With a small target, sound that comes up behind its pictures has the time it needs at once, and once")
+    func lateSound() throws {
+        var timeline = HostTimeline(target: 60)
+        for time in 0..<400 {
+            if time % 33 == 0 {
+                timeline.observe(.picture, timestamp: Int64(time), arrival: Double(time) + 30)
+            }
+            if time % 20 == 0 { timeline.advance(to: Double(time)) }
+        }
+        #expect(timeline.offset == 90)
+        run(&timeline, from: 400, to: 600, sound: { _ in 60 })
+        #expect(timeline.steps == 1)
+        #expect(try #require(timeline.offset) >= 60 + HostTimeline.soundNeed + HostTimeline.leastSlack - 1)
+        // The very first came before anything was known of sound.
+        #expect(timeline.late <= 2)
+        let late = timeline.late
+        run(&timeline, from: 600, to: 20_000, sound: { _ in 60 })
+        #expect(timeline.steps == 1 && timeline.late == late)
+    }
+
+    @Test("What comes within the target is never late, however the beginning was", arguments: [UInt64](1...8))
+    func inTime(seed: UInt64) {
+        // Pictures come up to 57 ms late: the target, less an error that is left alone. The beginning knows nothing of it.
+        var generator = SplitMix(seed: seed)
+        var timeline = HostTimeline(target: 60)
+        let age = Double(generator.next() % 40)
+        run(&timeline, from: 0, to: 300, picture: { _ in 30 + age }, sound: { _ in 30 + age })
+        var others = SplitMix(seed: seed + 100)
+        // The freshest of each kind come first, so that it is known what late means.
+        run(&timeline, from: 300, to: 400)
+        run(
+            &timeline,
+            from: 400,
+            to: 60_000,
+            picture: { _ in 30 + Double(generator.next() % 58) },
+            sound: { _ in 30 + Double(others.next() % 6) }
+        )
+        #expect(timeline.late == 0)
+    }
+
     @Test("Pictures alone are held back for the target, however small")
     func picturesAlone() {
         var timeline = HostTimeline(target: 60)
