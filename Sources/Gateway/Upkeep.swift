@@ -9,7 +9,7 @@ import Viewership
 /// All in one loop, for each waking up of a process that has nothing else to do costs more than the looking. Nothing in
 /// here waits.
 struct Upkeep: Service {
-    /// Four times a second, for speakers take turns faster than that is seen.
+    /// Four times a second while anybody is on a stage, for speakers take turns faster than a second.
     private static let pause = Duration.milliseconds(250)
     private static let turnsPerSecond = 4
     /// So that readers know a quiet room from a dead connection.
@@ -24,12 +24,13 @@ struct Upkeep: Service {
         await cancelWhenGracefulShutdown {
             var turn = 0
             while !Task.isCancelled {
-                stage.sweep()
+                let isBusy = stage.sweep()
                 if turn % Self.turnsPerHeartbeat == 0 { stage.beat() }
                 if turn % Self.turnsPerSecond == 0 { lookAtAudience() }
-                turn += 1
+                let turns = isBusy ? 1 : Self.turnsPerSecond - turn % Self.turnsPerSecond
+                turn += turns
                 // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: Self.pause)
+                try? await Task.sleep(for: Self.pause * turns)
             }
         }
     }

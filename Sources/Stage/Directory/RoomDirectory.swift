@@ -131,9 +131,16 @@ public final class RoomDirectory: Sendable {
     }
 
     /// Looks at every clock: of participants, invitations, speakers and rooms; to be called four times a second.
-    public func sweep() {
-        state.withLock { $0.sweep(at: clock.now) }
+    ///
+    /// - Returns: Whether anybody is in a room; where nobody is, once a second is enough.
+    @discardableResult
+    public func sweep() -> Bool {
+        let isBusy = state.withLock { state in
+            state.sweep(at: clock.now)
+            return state.rooms.values.contains { !$0.participants.isEmpty }
+        }
         deliver()
+        return isBusy
     }
 
     // MARK: Participants

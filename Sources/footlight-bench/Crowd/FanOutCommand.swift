@@ -77,6 +77,7 @@ struct FanOutCommand: AsyncParsableCommand {
             "and kernel",
             "of nginx",
             "idle ms/s",
+            "coming, ms / viewer",
             "KiB / viewer",
             "first key, median",
             "first key, 99 %",
@@ -113,7 +114,7 @@ struct FanOutCommand: AsyncParsableCommand {
         let ratios = Samples(zip(runs, nginx).map { $0.sending / $1.sending })
         return [
             name, "\(viewers)", median(3, \.processor), median(3, \.kernel), ratios.median.text(2), median(1, \.idle),
-            median(1, \.memory),
+            median(2, \.coming), median(1, \.memory),
             median(1) { $0.firstKey.median }, median(1) { $0.firstKey.percentile(99) },
             median(1) { $0.delay.median }, median(1) { $0.delay.percentile(99) },
             median(1) { $0.delivered * 100 } + " %",

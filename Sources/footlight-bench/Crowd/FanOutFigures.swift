@@ -7,6 +7,8 @@ struct FanOutFigures {
     var kernel = 0.0
     /// Processor milliseconds per second with the stream and without viewers.
     var idle = 0.0
+    /// Processor milliseconds per viewer for coming, being let in, and the first seven seconds of watching.
+    var coming = 0.0
     /// Resident memory per viewer in KiB.
     var memory = 0.0
     /// Milliseconds from connecting to the first key picture.

@@ -10,6 +10,9 @@ struct FanOutRun {
     let seconds: Int
     let joins: Int
 
+    /// Seconds until everybody has come and is known to watch, which Footlight says of nobody before the fifth.
+    private static let settling = 7
+
     func measure(_ server: MediaServer) async throws -> FanOutFigures {
         defer { server.end() }
         let stream = try await PublishedStream(clip, to: server)
@@ -41,9 +44,11 @@ struct FanOutRun {
         let crowd = try Crowd(of: viewers, watching: server)
         defer { crowd.leave() }
         let probe = DelayProbe(server, of: stream, group: group)
-        try await Task.sleep(for: .seconds(2))
+        try await Task.sleep(for: .seconds(Self.settling))
         probe.reset()
         let first = try ServerReading(server.name, pid: server.pid)
+        figures.coming =
+            first.milliseconds(since: before) * first.moment.seconds(since: before.moment) / Double(viewers)
         let start = crowd.received
         try await Task.sleep(for: .seconds(seconds))
         let last = try ServerReading(server.name, pid: server.pid)
