@@ -32,6 +32,7 @@ struct MixerLauncher: Sendable {
                 "--epoch", "\(epoch)",
             ],
             environment: [RoomMixer.tokenVariable: token],
+            marks: "\(configuration.dataDirectory)/mixer-\(room).marks",
             onExit: onExit
         )
     }

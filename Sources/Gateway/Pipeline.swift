@@ -85,9 +85,10 @@ struct Pipeline: Sendable {
         self.feeds = feeds
 
         let ingest = IngestConfiguration(maximumPublishers: configuration.maximumHosts)
-        hosts = HostDoor(stage: stage, configuration: ingest, logger: logger) { grant in
+        let hosts = HostDoor(stage: stage, configuration: ingest, logger: logger) { grant in
             feeds.open(HostFeedName(grant).text, tick: .zero).makePublisher()
         }
+        self.hosts = hosts
 
         var supervision = MixerSupervision.Configuration()
         supervision.idle = Double(configuration.roomIdle)
@@ -95,6 +96,13 @@ struct Pipeline: Sendable {
             configuration: supervision,
             logger: logger,
             onExit: { stage.mixerStopped(room: $0) },
+            onSentence: { room, sentence in
+                let sid = sentence.participantSID
+                stage.quarantine(room: room, participantSID: sid, seconds: sentence.seconds)
+                hosts.close(because: "what this host sends ends the mixer") { $0.participantSID == sid }
+                // What they hold is what the next mixer would begin with.
+                feeds.closeHost(sid, room: room)
+            },
             launch: launchMixer
         )
 

@@ -104,10 +104,7 @@ struct StageFollower: Sendable {
 
     private func leaveStage(_ participant: ParticipantView, room: String, because reason: String) {
         hosts.close(because: reason) { $0.participantSID == participant.sid }
-        for source in [PublishSource.camera, .screen] {
-            let name = HostFeedName(room: room, participantSID: participant.sid, source: source)
-            feeds.close(name.text, reason: .roomEnded)
-        }
+        feeds.closeHost(participant.sid, room: room)
         program.close(ReturnFeedName(room: room, identity: participant.identity))
     }
 

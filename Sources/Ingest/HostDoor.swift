@@ -144,6 +144,8 @@ public final class HostDoor: Sendable {
             return .refuse(.publishDenied("this participant is not a host"), after: .zero)
         case .roomEnded:
             return .refuse(.publishDenied("the room has ended"), after: .zero)
+        case .quarantined:
+            return .refuse(.publishDenied(refusal.error.description), after: .zero)
         }
     }
 

@@ -48,6 +48,7 @@ public final class ProgramMixer: Sendable {
     private let returns: ReturnEncoders
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
+    private let marks: WorkMarks?
     private let assets = AssetShelf()
     private let drawingRoom: DrawingRoom
 
@@ -61,6 +62,7 @@ public final class ProgramMixer: Sendable {
     ///     host it is for: the program's pictures with the sound of everybody else, from a key picture on; called on a
     ///     thread of its own.
     ///   - recorder: Takes down all that arrives, so that the program can be made again.
+    ///   - marks: Where each host is marked while its media is decoded.
     ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
     ///     encoder's thread, and should return soon.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -70,10 +72,12 @@ public final class ProgramMixer: Sendable {
         encoderOptions: String = VideoEncoderConfiguration.usualOptions,
         returnSink: @escaping @Sendable (_ host: String, MediaPacket) -> Void = { _, _ in },
         recorder: ArrivalRecorder? = nil,
+        marks: WorkMarks? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
         self.recorder = recorder
+        self.marks = marks
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
         gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
@@ -152,7 +156,8 @@ public final class ProgramMixer: Sendable {
                 id: id,
                 anchor: anchor,
                 jitterTarget: jitterTarget ?? configuration.jitterTarget,
-                recorder: recorder
+                recorder: recorder,
+                mark: marks?.mark(for: id)
             )
             control.hosts[id] = input
             control.changes.append(.add(input))

@@ -37,6 +37,28 @@ struct ParticipantRoutesTests {
         }
     }
 
+    @Test("A host in quarantine is refused and shown as such until an operator releases it")
+    func quarantine() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let joined = try await server.join("show", "ann").decode(JoinAnswer.self)
+            let key = try #require(joined.ingest?.rtmp.streamKey)
+            server.directory.quarantine(room: "show", participantSID: joined.participant.sid, seconds: 30)
+            guard case .failure(.quarantined) = server.directory.authorizePublish(streamKey: key) else {
+                Issue.record("the host may publish")
+                return
+            }
+            let path = "/v1/rooms/show/participants/ann"
+            let read = try await server.ask("GET", path).decode(ParticipantResource.self)
+            #expect(read.quarantinedUntil != nil)
+            #expect(try await server.ask("DELETE", path + "/quarantine", as: .nobody).status == 401)
+            #expect(try await server.ask("DELETE", path + "/quarantine").status == 204)
+            #expect(try await server.ask("GET", path).text.contains(#""quarantined_until":null"#))
+            #expect(try server.directory.authorizePublish(streamKey: key).get().identity == "ann")
+            #expect(try await server.ask("DELETE", "/v1/rooms/show/participants/eve/quarantine").refusal == "404/53204")
+        }
+    }
+
     @Test("Audience gets no key, is counted and listed, and leaves")
     func audience() async throws {
         try await ControlServer.run { (server) async throws in

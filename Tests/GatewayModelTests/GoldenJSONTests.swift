@@ -78,7 +78,7 @@ struct GoldenJSONTests {
                 + #""is_dominant_speaker":false,"is_mic_on":true,"is_screen_sharing":false,"is_speaking":true,"#
                 + #""joined_at":"2023-11-14T22:13:20.250Z","metadata":{"seat":3,"tags":["a",null]},"#
                 + #""mode":"SEND_AND_RECV","pin":{"is_local":false,"pin_type":"CAM","#
-                + #""pinned_at":"1970-01-01T00:00:01.000Z"},"position":null,"revision":7,"#
+                + #""pinned_at":"1970-01-01T00:00:01.000Z"},"position":null,"quarantined_until":null,"revision":7,"#
                 + #""sid":"PA1","sound":{"gain_db":-6,"priority":true,"return_feed":false},"#
                 + #""status":"connected","sync":null,"tracks":[{"codec":"AAC","enabled":true,"fps":null,"height":null,"#
                 + #""kind":"audio","media_state":"playable","name":"mic","published":true,"sid":"MT1","#

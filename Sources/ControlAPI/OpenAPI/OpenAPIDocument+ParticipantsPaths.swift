@@ -187,6 +187,18 @@ extension OpenAPIDocument {
                   description: Not pinned.
                 default:
                   $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/participants/{participant}/quarantine:
+            delete:
+              operationId: release
+              summary: Lets a host publish again whose media ended the mixer; for operators.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/Participant'
+              responses:
+                '204':
+                  description: The host may publish.
+                default:
+                  $ref: '#/components/responses/Refusal'
           /v1/rooms/{room}/participants/{participant}/tracks/{track}:
             put:
               operationId: publishTrack

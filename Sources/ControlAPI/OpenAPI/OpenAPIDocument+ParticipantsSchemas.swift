@@ -247,6 +247,7 @@ extension OpenAPIDocument {
                 - avatar
                 - sound
                 - sync
+                - quarantined_until
                 - joined_at
                 - revision
               properties:
@@ -313,6 +314,12 @@ extension OpenAPIDocument {
                     - $ref: '#/components/schemas/SyncResource'
                     - type: "null"
                   description: 'How the host''s media keeps time, which no event tells; null while it is not known.'
+                quarantined_until:
+                  type: [string, "null"]
+                  format: date-time
+                  description: >-
+                    Until when nothing is taken of the host, whose media ended the mixer again and again; null
+                    unless it did.
                 joined_at:
                   type: string
                   format: date-time

@@ -54,6 +54,14 @@ extension ControlRoutes {
             return try Reply.json(ParticipantResource(changed))
         }
 
+        api.command(.delete, "rooms/:room/participants/:participant/quarantine") { call in
+            let room = try readableRoom(call)
+            try call.claims.require(.participants, in: room)
+            let participant = try participant(call, in: room)
+            try directory.release(room: room.sid, participant: participant.sid)
+            return Response(status: .noContent)
+        }
+
         api.command(.delete, "rooms/:room/participants/:participant") { call in
             let room = try readableRoom(call)
             let participant = try participant(call, in: room)

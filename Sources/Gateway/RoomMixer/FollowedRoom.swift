@@ -10,7 +10,14 @@ struct FollowedRoom: Equatable {
         let source: PublishSource
 
         /// The name of the input within the mixer.
-        var id: String { source == .screen ? participantSID + ".screen" : participantSID }
+        var id: String { source == .screen ? participantSID + Self.screenSuffix : participantSID }
+
+        /// The participant of the input with this name.
+        static func participantSID(ofInput id: String) -> String {
+            id.hasSuffix(screenSuffix) ? String(id.dropLast(screenSuffix.count)) : id
+        }
+
+        private static let screenSuffix = ".screen"
     }
 
     private(set) var program: ProgramResource?

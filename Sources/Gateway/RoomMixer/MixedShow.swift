@@ -39,6 +39,7 @@ final class MixedShow {
     init(
         _ configuration: ProgramConfiguration,
         recorder: ArrivalRecorder? = nil,
+        marks: WorkMarks? = nil,
         push: RTMPPush,
         returns openReturn: @escaping ReturnPushes.Open,
         renditions open: RenditionPushes.Open,
@@ -56,6 +57,7 @@ final class MixedShow {
             configuration: configuration,
             returnSink: { sid, packet in returns.receive(packet, for: sid) },
             recorder: recorder,
+            marks: marks,
             sink: { [push] packet in push.receive(packet) }
         )
         let latest = Latest()

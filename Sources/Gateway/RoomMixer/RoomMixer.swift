@@ -26,6 +26,8 @@ public struct RoomMixer: Sendable {
 
     /// The environment variable that carries the token, which must not show in the process list.
     static let tokenVariable = "FOOTLIGHT_MIXER_TOKEN"
+    /// Names the file in which the mixer marks whose media it is decoding.
+    static let marksVariable = "FOOTLIGHT_MIXER_MARKS"
     /// Seconds beyond a room's linger time within which the gateway ends its mixer.
     private static let lingerReserve = 10
     /// Names a folder in which every mixer takes down what arrives at it; for finding faults.
@@ -71,6 +73,7 @@ public struct RoomMixer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let recorder = makeRecorder()
         defer { recorder?.close() }
+        let marks = ProcessInfo.processInfo.environment[Self.marksVariable].flatMap(WorkMarks.init)
         var followed = FollowedRoom()
         var show: MixedShow?
         var failures = 0
@@ -85,6 +88,7 @@ public struct RoomMixer: Sendable {
                         ?? MixedShow(
                             followed.configuration,
                             recorder: recorder,
+                            marks: marks,
                             push: push("program", to: room),
                             returns: returns,
                             renditions: { try push($0, to: "\(room)_\($0)") },

@@ -1,3 +1,4 @@
+import FanOut
 import Stage
 
 /// The name under which the mixer plays a host's media: `ROOM.host.SID`, with `.screen` behind it for the screen.
@@ -31,5 +32,15 @@ struct HostFeedName: Equatable {
 
     var text: String {
         "\(room).host.\(participantSID)" + (source == .screen ? ".screen" : "")
+    }
+}
+
+extension FeedDirectory {
+    /// Ends what is played of a host, and forgets what its feeds still hold.
+    func closeHost(_ participantSID: String, room: String) {
+        for source in [PublishSource.camera, .screen] {
+            let name = HostFeedName(room: room, participantSID: participantSID, source: source)
+            close(name.text, reason: .roomEnded)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Mixer
 
 #if canImport(Glibc)
 import Glibc
@@ -11,22 +12,27 @@ import Glibc
 final class MixerProcess: Sendable {
     private let process = Process()
     private let lifeline = Pipe()
+    private let marks: String
 
     /// Starts the process.
     ///
     /// - Parameters:
     ///   - executable: Path of the `footlight` program.
     ///   - environment: Added to this process's own; carries the token, which must not show in the process list.
+    ///   - marks: The file in which it marks whose media it is decoding.
     ///   - onExit: Called once, on a thread of its own, when the process is gone.
     init(
         executable: String,
         arguments: [String],
         environment: [String: String],
+        marks: String,
         onExit: @escaping @Sendable (_ status: Int32, _ wasSignalled: Bool) -> Void
     ) throws {
+        self.marks = marks
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+            .merging([RoomMixer.marksVariable: marks]) { $1 }
         process.standardInput = lifeline
         process.terminationHandler = { process in
             onExit(process.terminationStatus, process.terminationReason == .uncaughtSignal)
@@ -39,6 +45,12 @@ final class MixerProcess: Sendable {
     var isRunning: Bool { process.isRunning }
 
     var identifier: Int32 { process.processIdentifier }
+
+    /// The inputs whose media the process was decoding as it ended; to be asked once, when it is gone.
+    func takeMarks() -> [String] {
+        defer { unlink(marks) }
+        return WorkMarks.marked(in: marks)
+    }
 
     /// Asks the process to end: its lifeline closes, and it gets SIGTERM.
     func end() {

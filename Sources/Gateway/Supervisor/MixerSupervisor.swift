@@ -26,26 +26,32 @@ final class MixerSupervisor: Service {
 
     private struct Room {
         var supervision: MixerSupervision
+        var quarantine = HostQuarantine()
         var process: MixerProcess?
     }
 
     private let configuration: MixerSupervision.Configuration
     private let launch: Launch
     private let onExit: @Sendable (String) -> Void
+    private let onSentence: @Sendable (String, HostQuarantine.Sentence) -> Void
     private let logger: Logger
     private let notes: AsyncStream<Note>
     private let continuation: AsyncStream<Note>.Continuation
     /// Restarts per room, for reports.
     private let restarts = Mutex<[String: UInt64]>([:])
 
-    /// - Parameter onExit: Told the room whose mixer is gone, before another one is started.
+    /// - Parameters:
+    ///   - onExit: Told the room whose mixer is gone, before another one is started.
+    ///   - onSentence: Told the host of a room that is to be kept out, likewise.
     init(
         configuration: MixerSupervision.Configuration,
         logger: Logger,
         onExit: @escaping @Sendable (_ room: String) -> Void = { _ in },
+        onSentence: @escaping @Sendable (_ room: String, HostQuarantine.Sentence) -> Void = { _, _ in },
         launch: @escaping Launch
     ) {
         self.onExit = onExit
+        self.onSentence = onSentence
         self.configuration = configuration
         self.logger = logger
         self.launch = launch
@@ -125,13 +131,29 @@ final class MixerSupervisor: Service {
             keep(room, name: name, in: &rooms)
         case .exited(let name, let status, let wasSignalled):
             guard var room = rooms[name] else { return }
+            let suspects = Set(room.process?.takeMarks().map(FollowedRoom.Input.participantSID(ofInput:)) ?? [])
             logger.log(
                 level: status == 0 ? .info : .warning,
                 "mixer ended",
-                metadata: ["room": "\(name)", "status": "\(status)", "signalled": "\(wasSignalled)"]
+                metadata: [
+                    "room": "\(name)", "status": "\(status)", "signalled": "\(wasSignalled)",
+                    "decoding": "\(suspects.sorted().joined(separator: " "))",
+                ]
             )
             room.process = nil
             onExit(name)
+            if status != 0 {
+                for sentence in room.quarantine.died(decoding: suspects, now: now) {
+                    logger.error(
+                        "a host's media ends the mixer and is kept out",
+                        metadata: [
+                            "room": "\(name)", "participant": "\(sentence.participantSID)",
+                            "seconds": "\(Int(sentence.seconds))",
+                        ]
+                    )
+                    onSentence(name, sentence)
+                }
+            }
             let action = room.supervision.exited(now: now, jitter: .random(in: 0...1))
             await carryOut(action, name: name, room: &room)
             keep(room, name: name, in: &rooms)

@@ -36,6 +36,8 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     public var sound: ParticipantSoundResource
     /// How the host's media keeps time, which no event tells; null while it is not known.
     @ExplicitNull public var sync: SyncResource?
+    /// Until when nothing is taken of the host, whose media ended the mixer again and again; null unless it did.
+    @ExplicitNull public var quarantinedUntil: Timestamp?
     /// When the participant joined.
     public var joinedAt: Timestamp
     /// Counts the changes of the participant.
@@ -61,6 +63,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         avatar: String? = nil,
         sound: ParticipantSoundResource = ParticipantSoundResource(),
         sync: SyncResource? = nil,
+        quarantinedUntil: Timestamp? = nil,
         joinedAt: Timestamp,
         revision: UInt64
     ) {
@@ -82,6 +85,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         self.avatar = avatar
         self.sound = sound
         self.sync = sync
+        self.quarantinedUntil = quarantinedUntil
         self.joinedAt = joinedAt
         self.revision = revision
     }
@@ -105,6 +109,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         case avatar
         case sound
         case sync
+        case quarantinedUntil = "quarantined_until"
         case joinedAt = "joined_at"
         case revision
     }

@@ -30,6 +30,7 @@ struct DecodeThread: Sendable {
             while !input.hasEnded {
                 let packet = input.takeDue(at: input.anchor.milliseconds(at: .now()))
                 guard packet != nil || decoder.isBehind else { break }
+                input.mark?.begin()
                 decoder.economy = input.economy.withLock { $0 }
                 decoder.view = input.view.withLock { $0 }
                 if let packet {
@@ -37,6 +38,7 @@ struct DecodeThread: Sendable {
                 } else {
                     decoder.catchUp(into: input.media)
                 }
+                input.mark?.end()
             }
             let used = MonotonicSleep.threadSeconds()
             input.media.withLock { $0.threadSeconds = used }

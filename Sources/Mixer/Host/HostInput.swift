@@ -26,6 +26,8 @@ public final class HostInput: Sendable {
     /// How the host is seen, which the program's thread changes.
     let view = Mutex(HostView.whole)
 
+    /// Says that this host's media is being decoded.
+    let mark: WorkMark?
     private let recorder: ArrivalRecorder?
     /// Its number in a recording.
     let recordedNumber: Int
@@ -49,8 +51,16 @@ public final class HostInput: Sendable {
     /// - Parameters:
     ///   - jitterTarget: Milliseconds.
     ///   - recorder: Takes down what arrives.
-    init(id: String, anchor: ProgramAnchor, jitterTarget: Int, recorder: ArrivalRecorder? = nil) {
+    ///   - mark: Shows from outside that this host's media is being decoded.
+    init(
+        id: String,
+        anchor: ProgramAnchor,
+        jitterTarget: Int,
+        recorder: ArrivalRecorder? = nil,
+        mark: WorkMark? = nil
+    ) {
         self.id = id
+        self.mark = mark
         self.anchor = anchor
         self.recorder = recorder
         target = Atomic(jitterTarget)

@@ -13,7 +13,7 @@ extension RoomDirectory {
             guard let owner = state.keyring.owner(of: key), let room = state.rooms[owner.roomSID] else {
                 return .failure(.unknownKey)
             }
-            if let refusal = room.refusal(ofPublisher: owner.participantSID) { return .failure(refusal) }
+            if let refusal = room.refusal(ofPublisher: owner.participantSID, at: clock.now) { return .failure(refusal) }
             guard let index = room.index(of: owner.participantSID) else { return .failure(.unknownKey) }
             return .success(
                 PublishGrant(

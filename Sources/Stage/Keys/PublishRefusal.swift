@@ -5,6 +5,8 @@ public enum PublishRefusal: Error, Sendable, Equatable {
     /// The participant is no host: RECV_ONLY and SIGNALLING_ONLY publish nothing.
     case wrongMode
     case roomEnded
+    /// What this host sent ended its room's mixer again and again; for so many more seconds nothing of it is taken.
+    case quarantined(seconds: Int)
 
     /// The same refusal in the words of the control API.
     public var error: StageError {
@@ -12,6 +14,7 @@ public enum PublishRefusal: Error, Sendable, Equatable {
         case .unknownKey: .participantNotFound
         case .wrongMode: .notAHost
         case .roomEnded: .roomNotFound
+        case .quarantined(let seconds): .hostQuarantined(seconds: seconds)
         }
     }
 }

@@ -30,6 +30,8 @@ struct Participant: Sendable {
     var sync: HostSync?
     /// Why the host's encoder was last refused.
     var mediaFault: (error: StageError, at: Double)?
+    /// Until when nothing is taken of the host, whose media ended the mixer again and again; nil unless it did.
+    var quarantinedUntil: Double?
     /// What the mixer says of each track.
     var decoding: [TrackName: DecodingClaim] = [:]
     /// What ingest may pass on; every copy of the participant shares it.

@@ -33,6 +33,19 @@ extension StageError {
             status: 400
         )
     }
+    /// 53404 with status 409: what the encoder sends ended the room's mixer again and again.
+    public static func hostQuarantined(seconds: Int) -> StageError {
+        StageError(
+            code: 53404,
+            name: "MediaNoSupportedCodecError",
+            message: "The host's media ended the mixer again and again, and is not taken for \(seconds) s",
+            cause: "Decoding what the encoder sends made the room's mixer fail several times within a minute",
+            solution: "Restart the encoder, or choose other settings in it; then publish again",
+            status: 409,
+            isRetryable: true,
+            retryAfter: seconds
+        )
+    }
     /// 53405: a host's media never came, or stopped.
     public static let mediaLost = StageError(
         code: 53405,

@@ -1,10 +1,12 @@
 /// A host's media: connections come and go, tracks follow what arrives and what was said of them, and the place stays.
 extension Room {
     /// Whether a participant may publish now.
-    func refusal(ofPublisher sid: String) -> PublishRefusal? {
+    func refusal(ofPublisher sid: String, at now: Double) -> PublishRefusal? {
         guard status == .inProgress else { return .roomEnded }
         guard let index = index(of: sid) else { return .unknownKey }
-        return participants[index].isHost ? nil : .wrongMode
+        guard participants[index].isHost else { return .wrongMode }
+        guard let until = participants[index].quarantinedUntil, now < until else { return nil }
+        return .quarantined(seconds: Int((until - now).rounded(.up)))
     }
 
     /// A connection begins to publish; the newest wins.
@@ -19,9 +21,10 @@ extension Room {
         connection: UInt64,
         at now: Double
     ) -> PublishAdmission {
-        if let refusal = refusal(ofPublisher: sid) { return .refused(refusal) }
+        if let refusal = refusal(ofPublisher: sid, at: now) { return .refused(refusal) }
         guard let index = index(of: sid) else { return .refused(.unknownKey) }
         let previous = participants[index].flows[source]?.connection
+        endQuarantine(at: index, now: now)
         note(at: index) { participant in
             // What an older connection carried says nothing about this one.
             participant.flows[source] = MediaFlow(connection: connection)

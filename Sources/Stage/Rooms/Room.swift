@@ -118,6 +118,7 @@ struct Room: Sendable {
             isDominantSpeaker: speakers.dominant == participant.sid,
             audioLevel: speakers.level(of: participant.sid) ?? participant.reportedLevel,
             sync: participant.sync,
+            quarantinedUntil: participant.quarantinedUntil,
             joinedAt: participant.joinedAt,
             revision: participant.revision
         )

@@ -33,7 +33,7 @@ struct RoomModeTests {
                 continue
             }
         }
-        #expect(run.room.refusal(ofPublisher: host.sid) == .wrongMode)
+        #expect(run.room.refusal(ofPublisher: host.sid, at: 5) == .wrongMode)
         // What the closed connection still says is nobody's news.
         try run.stopEncoder("ann", connection: connection)
         #expect(run.events().isEmpty)
