@@ -8,21 +8,8 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/StartLivestreamBody'
-              responses:
-                '202':
-                  description: The outputs connect.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/LivestreamResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("StartLivestreamBody"))
+              \(answers("202", "The outputs connect.", "LivestreamResource"))
           /v1/rooms/{room}/livestream/stop:
             post:
               operationId: stopLivestream
@@ -30,15 +17,7 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '202':
-                  description: The outputs close.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/LivestreamResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("202", "The outputs close.", "LivestreamResource"))
           /v1/rooms/{room}/livestream/outputs:
             post:
               operationId: addOutput
@@ -46,21 +25,8 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/OutputBody'
-              responses:
-                '202':
-                  description: The output connects.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/LivestreamResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("OutputBody"))
+              \(answers("202", "The output connects.", "LivestreamResource"))
           /v1/rooms/{room}/livestream/outputs/{output}:
             delete:
               operationId: removeOutput
@@ -69,15 +35,7 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Output'
-              responses:
-                '200':
-                  description: The outputs that are left.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/LivestreamResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The outputs that are left.", "LivestreamResource"))
           /v1/rooms/{room}/livestream/outputs/{output}/retry:
             post:
               operationId: retryOutput
@@ -86,15 +44,7 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Output'
-              responses:
-                '202':
-                  description: The outputs.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/LivestreamResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("202", "The outputs.", "LivestreamResource"))
           /v1/rooms/{room}/hls/start:
             post:
               operationId: startHLS
@@ -102,21 +52,8 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/StartHLSBody'
-              responses:
-                '202':
-                  description: The playlist is on its way.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/HLSResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("StartHLSBody"))
+              \(answers("202", "The playlist is on its way.", "HLSResource"))
           /v1/rooms/{room}/hls/stop:
             post:
               operationId: stopHLS
@@ -124,30 +61,14 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '202':
-                  description: The playlist ends.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/HLSResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("202", "The playlist ends.", "HLSResource"))
           /v1/rooms/{room}/egress:
             get:
               operationId: readEgress
               summary: Tells how the program leaves.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: Outputs and playlist.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/EgressResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "Outputs and playlist.", "EgressResource"))
           /v1/rooms/{room}/viewership:
             get:
               operationId: readViewership
@@ -155,28 +76,12 @@ extension OpenAPIDocument {
               description: For operators, monitors, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The figures.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ViewershipResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The figures.", "ViewershipResource"))
           /v1/viewership:
             get:
               operationId: readAllViewership
               summary: Counts who watches all live rooms.
               description: For operators and monitors.
-              responses:
-                '200':
-                  description: The figures.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ViewershipTotalsResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The figures.", "ViewershipTotalsResource"))
         """
 }

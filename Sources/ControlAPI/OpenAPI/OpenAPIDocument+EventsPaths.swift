@@ -8,21 +8,8 @@ extension OpenAPIDocument {
               description: For hosts, operators, and tokens with can_admin participants.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/CreateInvitationBody'
-              responses:
-                '201':
-                  description: It rings.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/InvitationResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("CreateInvitationBody"))
+              \(answers("201", "It rings.", "InvitationResource"))
           /v1/invitations/{invitation}:
             get:
               operationId: readInvitation
@@ -30,45 +17,21 @@ extension OpenAPIDocument {
               description: For those it concerns, and operators.
               parameters:
                 - $ref: '#/components/parameters/Invitation'
-              responses:
-                '200':
-                  description: The invitation.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/InvitationResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The invitation.", "InvitationResource"))
           /v1/invitations/{invitation}/accept:
             post:
               operationId: acceptInvitation
               summary: Accepts; allows the invited mode once, for two minutes.
               parameters:
                 - $ref: '#/components/parameters/Invitation'
-              responses:
-                '200':
-                  description: The invitation.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/InvitationResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The invitation.", "InvitationResource"))
           /v1/invitations/{invitation}/reject:
             post:
               operationId: rejectInvitation
               summary: Declines.
               parameters:
                 - $ref: '#/components/parameters/Invitation'
-              responses:
-                '200':
-                  description: The invitation.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/InvitationResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The invitation.", "InvitationResource"))
           /v1/invitations/{invitation}/cancel:
             post:
               operationId: cancelInvitation
@@ -76,15 +39,7 @@ extension OpenAPIDocument {
               description: For who made it, and operators.
               parameters:
                 - $ref: '#/components/parameters/Invitation'
-              responses:
-                '200':
-                  description: The invitation.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/InvitationResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The invitation.", "InvitationResource"))
           /v1/rooms/{room}/events:
             get:
               operationId: followRoom

@@ -17,6 +17,12 @@ extension OpenAPIDocument {
                 application/json:
                   schema:
                     $ref: '#/components/schemas/ErrorAnswer'
+            Webhook:
+              description: The webhook.
+              content:
+                application/json:
+                  schema:
+                    $ref: '#/components/schemas/WebhookResource'
         \(reportAnswers)
           parameters:
             Room:

@@ -8,15 +8,7 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '202':
-                  description: It begins with the next key picture.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RecordingResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("202", "It begins with the next key picture.", "RecordingResource"))
           /v1/rooms/{room}/recording/stop:
             post:
               operationId: stopRecording
@@ -24,30 +16,14 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '202':
-                  description: What is queued is still written.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RecordingResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("202", "What is queued is still written.", "RecordingResource"))
           /v1/rooms/{room}/recording:
             get:
               operationId: readRecording
               summary: Tells how the recording is doing.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: Its state.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RecordingResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "Its state.", "RecordingResource"))
           /v1/rooms/{room}/recordings:
             get:
               operationId: listRecordings
@@ -55,15 +31,7 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: A page of files, the oldest first.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RecordingList'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "A page of files, the oldest first.", "RecordingList"))
           /v1/recordings/{recording}:
             get:
               operationId: readRecordedFile
@@ -71,26 +39,14 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Recording'
-              responses:
-                '200':
-                  description: The file.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RecordedFileResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The file.", "RecordedFileResource"))
             delete:
               operationId: deleteRecordedFile
               summary: Deletes a recorded file that is not being written.
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Recording'
-              responses:
-                '204':
-                  description: It is gone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "It is gone."))
           /v1/recordings/{recording}/media.mp4:
             get:
               operationId: downloadRecordedFile
@@ -114,11 +70,7 @@ extension OpenAPIDocument {
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Recording'
-              responses:
-                '200':
-                  description: The head alone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The head alone."))
         \(snapshotPaths(ending: "jpg", name: "JPEG", type: "image/jpeg"))
         \(snapshotPaths(ending: "png", name: "PNG", type: "image/png"))
           /v1/rooms/{room}/mixer/snapshot:
@@ -136,11 +88,7 @@ extension OpenAPIDocument {
                     schema:
                       type: string
                       format: binary
-              responses:
-                '204':
-                  description: It is kept.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "It is kept."))
         """
 
     /// The addresses of a picture of the program in one format.
@@ -175,11 +123,7 @@ extension OpenAPIDocument {
               security: []
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The head alone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The head alone."))
         """
     }
 }

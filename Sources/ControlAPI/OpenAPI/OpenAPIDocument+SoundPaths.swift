@@ -7,36 +7,15 @@ extension OpenAPIDocument {
               summary: Tells how the hosts are mixed.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: The settings.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RoomSoundResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The settings.", "RoomSoundResource"))
             put:
               operationId: changeSound
               summary: Mixes the hosts differently at once.
               description: For operators, and tokens with can_admin streaming.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/RoomSoundBody'
-              responses:
-                '200':
-                  description: The settings.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/RoomSoundResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("RoomSoundBody"))
+              \(answers("200", "The settings.", "RoomSoundResource"))
           /v1/rooms/{room}/participants/{participant}/sound:
             put:
               operationId: changeParticipantSound
@@ -45,21 +24,8 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/ParticipantSoundBody'
-              responses:
-                '200':
-                  description: The participant.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ParticipantResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("ParticipantSoundBody"))
+              \(answers("200", "The participant.", "ParticipantResource"))
           /v1/rooms/{room}/assets:
             get:
               operationId: listAssets
@@ -67,15 +33,7 @@ extension OpenAPIDocument {
               description: For operators.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: All of them.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/AssetList'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "All of them.", "AssetList"))
           /v1/rooms/{room}/assets/{asset}:
             get:
               operationId: readAsset
@@ -112,15 +70,7 @@ extension OpenAPIDocument {
                     schema:
                       type: string
                       format: binary
-              responses:
-                '200':
-                  description: It is there.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/AssetResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "It is there.", "AssetResource"))
             delete:
               operationId: removeAsset
               summary: Takes a picture or sound out of the room.
@@ -128,10 +78,6 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Asset'
-              responses:
-                '204':
-                  description: It is gone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "It is gone."))
         """
 }

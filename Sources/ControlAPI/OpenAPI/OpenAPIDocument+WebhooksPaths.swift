@@ -12,34 +12,13 @@ extension OpenAPIDocument {
                 ViewershipResource, for viewership.threshold a ThresholdResource, for broadcast.summary a
                 ViewershipSummary, for webhook.disabled and webhook.test a WebhookResource. An event is told in
                 order, at least once, with the same webhook-id each time.
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/CreateWebhookBody'
-              responses:
-                '201':
-                  description: It is told from now on.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("CreateWebhookBody"))
+              \(answers("201", "It is told from now on.", "WebhookResource"))
             get:
               operationId: listWebhooks
               summary: Lists all webhooks.
               description: For operators.
-              responses:
-                '200':
-                  description: In the order in which they were made.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookList'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "In the order in which they were made.", "WebhookList"))
           /v1/webhooks/{webhook}:
             get:
               operationId: readWebhook
@@ -49,11 +28,7 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Webhook'
               responses:
                 '200':
-                  description: The webhook.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookResource'
+                  $ref: '#/components/responses/Webhook'
                 default:
                   $ref: '#/components/responses/Refusal'
             patch:
@@ -64,19 +39,10 @@ extension OpenAPIDocument {
                 with what happens next.
               parameters:
                 - $ref: '#/components/parameters/Webhook'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/UpdateWebhookBody'
+              \(body("UpdateWebhookBody"))
               responses:
                 '200':
-                  description: The webhook.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookResource'
+                  $ref: '#/components/responses/Webhook'
                 default:
                   $ref: '#/components/responses/Refusal'
             delete:
@@ -85,11 +51,7 @@ extension OpenAPIDocument {
               description: For operators.
               parameters:
                 - $ref: '#/components/parameters/Webhook'
-              responses:
-                '204':
-                  description: It is gone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "It is gone."))
           /v1/webhooks/{webhook}/rotate:
             post:
               operationId: rotateWebhookSecret
@@ -97,15 +59,7 @@ extension OpenAPIDocument {
               description: For operators. Messages are signed with the former one as well for a day.
               parameters:
                 - $ref: '#/components/parameters/Webhook'
-              responses:
-                '200':
-                  description: The webhook with its new secret, shown only this once.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The webhook with its new secret, shown only this once.", "WebhookResource"))
           /v1/webhooks/{webhook}/test:
             post:
               operationId: testWebhook
@@ -113,15 +67,7 @@ extension OpenAPIDocument {
               description: For operators. One that takes it gets at once what waits for it.
               parameters:
                 - $ref: '#/components/parameters/Webhook'
-              responses:
-                '200':
-                  description: What came of it.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookAttemptResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "What came of it.", "WebhookAttemptResource"))
           /v1/webhooks/{webhook}/deliveries:
             get:
               operationId: listWebhookDeliveries
@@ -131,14 +77,6 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Webhook'
                 - $ref: '#/components/parameters/PageSize'
                 - $ref: '#/components/parameters/PageToken'
-              responses:
-                '200':
-                  description: A page of messages, the latest first.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/WebhookDeliveryList'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "A page of messages, the latest first.", "WebhookDeliveryList"))
         """
 }
