@@ -23,10 +23,7 @@ enum Reply {
 
     /// A refusal, in the one shape there is.
     static func error(_ error: StageError) throws -> Response {
-        var response = try json(
-            ErrorAnswer(error: ErrorResource(error)),
-            status: HTTPResponse.Status(code: error.status)
-        )
+        var response = try json(StageError.Body(error), status: HTTPResponse.Status(code: error.status))
         if let seconds = error.retryAfter {
             response.headers[.retryAfter] = String(seconds)
         }

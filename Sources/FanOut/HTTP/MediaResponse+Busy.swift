@@ -5,26 +5,13 @@ import Stage
 
 extension MediaResponse {
     /// The refusal of a new viewer while there is no room, in the shape in which the API refuses.
-    static let busy = refusal(StageError.serverBusy(retryAfter: 5), cause: "The gateway has no room for another viewer")
-
-    private static func refusal(_ error: StageError, cause: String) -> MediaResponse {
-        let body = RefusalBody(
-            error: RefusalBody.Refusal(
-                code: error.code,
-                name: error.name,
-                message: error.message,
-                cause: cause,
-                solution: error.solution,
-                status: error.status,
-                retryable: error.isRetryable,
-                retry_after: error.retryAfter,
-                more_info: "/docs/errors/\(error.code)"
-            )
-        )
+    static let busy: MediaResponse = {
+        var error = StageError.serverBusy(retryAfter: 5)
+        error.cause = "The gateway has no room for another viewer"
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Numbers and strings can always be written; without a body the status still says it.
-        let data = (try? encoder.encode(body)) ?? Data()
+        let data = (try? encoder.encode(StageError.Body(error))) ?? Data()
         return MediaResponse(
             status: HTTPResponse.Status(code: error.status),
             contentType: "application/json; charset=utf-8",
@@ -32,24 +19,5 @@ extension MediaResponse {
             body: [ByteBuffer(bytes: data)],
             retryAfter: error.retryAfter
         )
-    }
-}
-
-/// The body of a refusal.
-private struct RefusalBody: Encodable {
-    // Named as they are on the wire.
-    // swift-format-ignore: AlwaysUseLowerCamelCase
-    struct Refusal: Encodable {
-        var code: Int
-        var name: String
-        var message: String
-        var cause: String
-        var solution: String
-        var status: Int
-        var retryable: Bool
-        var retry_after: Int?
-        var more_info: String
-    }
-
-    var error: Refusal
+    }()
 }
