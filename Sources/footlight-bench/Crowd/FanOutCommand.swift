@@ -1,6 +1,7 @@
 import ArgumentParser
 import Egress
 import FootlightTesting
+import RTMP
 
 struct FanOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -35,8 +36,7 @@ struct FanOutCommand: AsyncParsableCommand {
     @Flag(help: "The stream has sound as well, at the same rate.")
     var sound = false
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     func run() async throws {
         EgressLibraries.initialise()
@@ -61,7 +61,7 @@ struct FanOutCommand: AsyncParsableCommand {
                 seconds: seconds,
                 joins: joins,
                 rounds: rounds,
-                binary: binary
+                binary: program.binary
             ).run()
         }
     }
@@ -92,7 +92,11 @@ struct FanOutCommand: AsyncParsableCommand {
             for _ in 0..<rounds {
                 nginx.append(try await run.measure(try await .nginx()))
                 for (index, variant) in variants.enumerated() {
-                    var server = try await MediaServer.gateway(tick: variant.tick, threads: threads, binary: binary)
+                    var server = try await MediaServer.gateway(
+                        tick: variant.tick,
+                        threads: threads,
+                        binary: program.binary
+                    )
                     server.playback = variant.playback
                     ours[index].append(try await run.measure(server))
                 }

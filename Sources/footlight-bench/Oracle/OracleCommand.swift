@@ -3,6 +3,7 @@ import Egress
 import FootlightTesting
 import Foundation
 import Media
+import RTMP
 
 struct OracleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,8 +31,7 @@ struct OracleCommand: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Kills the gateway in the middle.")
     var crash = true
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     /// Seconds after the last player has left until nobody may be counted any more, nor come back.
     private static let tail = 50.0
@@ -45,7 +45,7 @@ struct OracleCommand: AsyncParsableCommand {
         DescriptorLimit.raise()
         let gateway = try await GatewayProcess(
             environment: ["FOOTLIGHT_LOG_LEVEL": "error", "FOOTLIGHT_FANOUT_TICK": "100"],
-            binary: binary
+            binary: program.binary
         )
         defer { gateway.end() }
         let program = try await OracleProgram(room: Self.room, gateway)

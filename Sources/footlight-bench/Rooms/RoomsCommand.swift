@@ -27,11 +27,10 @@ struct RoomsCommand: AsyncParsableCommand {
     @Option(help: "Seconds of the measurement.")
     var seconds = 20
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     func run() async throws {
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "error"], binary: binary)
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "error"], binary: program.binary)
         defer { gateway.end() }
         let pid = gateway.endpoints.pid
         let bare = try figure(RunningProcess.residentBytes(of: pid))

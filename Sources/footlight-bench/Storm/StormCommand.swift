@@ -4,6 +4,7 @@ import FootlightTesting
 import Foundation
 import NIOCore
 import NIOPosix
+import RTMP
 
 struct StormCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,8 +42,7 @@ struct StormCommand: AsyncParsableCommand {
     @Option(help: "Event loops of the gateway.")
     var threads = 1
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     /// Viewers among those there before who note when each picture comes.
     private static let probes = 20
@@ -58,7 +58,7 @@ struct StormCommand: AsyncParsableCommand {
                 "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)",
                 "FOOTLIGHT_FANOUT_VIEWERS": "\(limit)",
             ].merging(MediaServer.quiet) { $1 },
-            binary: binary
+            binary: program.binary
         )
         let server = try await MediaServer(gateway, name: "Footlight")
         defer { server.end() }
