@@ -77,7 +77,7 @@ struct MemoryUpkeep: Service {
         await cancelWhenGracefulShutdown {
             var watch = MemoryWatch()
             while !Task.isCancelled {
-                if let used = MemoryWatch.usedPart(), let isShort = watch.note(used) {
+                if let used = MemoryUse.current()?.part, let isShort = watch.note(used) {
                     feeds.holdAdmission(isShort)
                     health.setOverloaded(isShort)
                     logger.log(

@@ -40,8 +40,8 @@ extension GatewayMetrics {
             MetricFamily(
                 name: "footlight_memory_used_ratio",
                 kind: .gauge,
-                help: "The part of the machine's memory in use; new viewers are refused from 0.8 on.",
-                samples: MemoryWatch.usedPart().map { [.init(labels: [], value: $0)] } ?? []
+                help: "The part in use of the machine's memory or the container's; above 0.8 new viewers are refused.",
+                samples: MemoryUse.current().map { [.init(labels: [], value: $0.part)] } ?? []
             ),
             MetricFamily(
                 name: "footlight_fanout_refused_total",
