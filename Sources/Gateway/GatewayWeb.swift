@@ -140,7 +140,7 @@ struct GatewayWeb: Sendable {
             switch claims.role {
             case .operator: return PageUser(identity: claims.identity, mayCommand: true)
             case .monitor where claims.room == nil: return PageUser(identity: claims.identity, mayCommand: false)
-            case .monitor, .participant, .mixer: return nil
+            case .monitor, .participant, .mixer, .relay, .thumbnail: return nil
             }
         } audience: { name in
             guard let room = try? pipeline.stage.summary(of: name), room.status == .inProgress else { return nil }

@@ -29,17 +29,41 @@ public struct TokenMint: Sendable {
             guard let mode = ParticipantMode(wireName: name) else { throw StageError.unknownMode }
             return mode
         }
-        let secrets = try GatewaySecrets(directory)
-        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)
-        return try await tokens.mint(
+        return try await sign(
             AccessClaims(
                 identity: identity,
                 role: .participant,
                 room: room,
                 modes: modes,
                 administers: rights,
-                expiresAt: Date().timeIntervalSince1970 + Double(expiresIn)
+                expiresAt: Self.date(in: expiresIn)
             )
         )
+    }
+
+    /// A token for a machine that looks on or passes the program on, and is never counted for it.
+    ///
+    /// - Parameters:
+    ///   - role: `monitor`, `relay` or `thumbnail`.
+    ///   - room: The one room that it is for; nil for all.
+    ///   - expiresIn: Seconds from now.
+    /// - Throws: `StageError` 20106 for any other role.
+    public func machineToken(role: String, identity: String, room: String?, expiresIn: Int) async throws -> String {
+        guard let role = AccessRole(rawValue: role), [.monitor, .relay, .thumbnail].contains(role) else {
+            throw StageError.tokenGrantsInvalid
+        }
+        return try await sign(
+            AccessClaims(identity: identity, role: role, room: room, expiresAt: Self.date(in: expiresIn))
+        )
+    }
+
+    private func sign(_ claims: AccessClaims) async throws -> String {
+        let secrets = try GatewaySecrets(directory)
+        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)
+        return try await tokens.mint(claims)
+    }
+
+    private static func date(in seconds: Int) -> Double {
+        Date().timeIntervalSince1970 + Double(seconds)
     }
 }

@@ -152,4 +152,25 @@ struct AccessRoutesTests {
             }
         }
     }
+
+    @Test(
+        "A relay and a maker of stills may play, and read and change nothing",
+        arguments: [AccessRole.relay, .thumbnail]
+    )
+    func players(role: AccessRole) async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            for room in [nil, "show"] {
+                let expiresAt = Date().timeIntervalSince1970 + 60
+                let claims = AccessClaims(identity: "box", role: role, room: room, expiresAt: expiresAt)
+                let bearer = ControlServer.Bearer.token(try await server.tokens.mint(claims))
+                for path in ["/v1/rooms", "/v1/rooms/show", "/v1/rooms/show/layout", "/v1/rooms/show/viewership"] {
+                    #expect(try await server.ask("GET", path, as: bearer).refusal == "403/20106", "\(path)")
+                }
+                #expect(try await server.ask("GET", "/v1/rooms/show/events", as: bearer).refusal == "403/20106")
+                #expect(try await server.join("show", "box", as: bearer).refusal == "403/20106")
+                #expect(try await server.ask("POST", "/v1/rooms/show/livestream/stop", as: bearer).status == 403)
+            }
+        }
+    }
 }

@@ -73,6 +73,8 @@ struct AccessTokensTests {
             ),
             AccessClaims(identity: "mix", role: .mixer, room: "show", epoch: 3, expiresAt: 1600),
             AccessClaims(identity: "mon", role: .monitor, expiresAt: 1600),
+            AccessClaims(identity: "edge", role: .relay, expiresAt: 1600),
+            AccessClaims(identity: "still", role: .thumbnail, room: "show", expiresAt: 1600),
         ]
         for claim in claims {
             #expect(try await tokens.verify(tokens.mint(claim)) == claim)

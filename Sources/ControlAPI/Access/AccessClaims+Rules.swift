@@ -18,7 +18,7 @@ extension AccessClaims {
         switch role {
         case .operator: return
         case .monitor where room == nil: return
-        case .monitor, .participant, .mixer: throw .tokenGrantsInvalid
+        case .monitor, .participant, .mixer, .relay, .thumbnail: throw .tokenGrantsInvalid
         }
     }
 
@@ -28,13 +28,23 @@ extension AccessClaims {
         case .operator: return
         case .monitor where isFor(room): return
         case .participant where isFor(room) && administers.contains(Right.streaming.rawValue): return
-        case .monitor, .participant, .mixer: throw .tokenGrantsInvalid
+        case .monitor, .participant, .mixer, .relay, .thumbnail: throw .tokenGrantsInvalid
         }
+    }
+
+    /// Telling who watched the program elsewhere.
+    func requireTelling() throws(StageError) {
+        guard role == .operator || role == .relay else { throw .tokenGrantsInvalid }
     }
 
     /// Reading a room, its participants, its layout and its events.
     func requireReading(_ room: some NamedRoom) throws(StageError) {
-        guard role == .operator || isFor(room) else { throw .tokenGrantsInvalid }
+        switch role {
+        case .operator: return
+        case .participant, .mixer, .monitor:
+            guard isFor(room) else { throw .tokenGrantsInvalid }
+        case .relay, .thumbnail: throw .tokenGrantsInvalid
+        }
     }
 
     /// The livestream and the layout, or making others step down and leave.
@@ -94,13 +104,21 @@ extension AccessClaims {
     }
 
     private func isFor(room name: String, sid: String) -> Bool {
-        guard let bound = room else { return role == .operator || role == .monitor }
+        guard let bound = room else { return mayBeUnbound }
         return bound == name || bound == sid
     }
 
     /// Whether the bearer may know that there is no room of this name.
     func mayKnowOf(_ reference: String) -> Bool {
-        guard let bound = room else { return role == .operator || role == .monitor }
+        guard let bound = room else { return mayBeUnbound }
         return bound == reference
+    }
+
+    /// Without a room the token is for all of them.
+    private var mayBeUnbound: Bool {
+        switch role {
+        case .operator, .monitor, .relay, .thumbnail: true
+        case .participant, .mixer: false
+        }
     }
 }

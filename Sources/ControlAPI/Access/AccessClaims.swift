@@ -8,7 +8,7 @@ public struct AccessClaims: Sendable, Equatable {
     public var identity: String
     /// What kind of bearer it is.
     public var role: AccessRole
-    /// The one room the token is for, by unique name or sid; nil for all rooms, which only operators and monitors may have.
+    /// The one room the token is for, by unique name or sid; nil for all rooms, which no participant or mixer may have.
     public var room: String?
     /// The modes a participant may join in, the preferred one first.
     public var modes: [ParticipantMode]

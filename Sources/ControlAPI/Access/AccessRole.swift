@@ -8,4 +8,8 @@ public enum AccessRole: String, Sendable, Hashable, Codable {
     case mixer
     /// Reads rooms and numbers, changes nothing, and is never counted.
     case monitor
+    /// Another server that passes the program on: it plays, tells by its log who watched there, and is never counted.
+    case relay
+    /// Makes still pictures of the program, and is never counted for playing it.
+    case thumbnail
 }

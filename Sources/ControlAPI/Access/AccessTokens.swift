@@ -167,7 +167,7 @@ public struct AccessTokens: Sendable {
         // not for us to guess.
         if !modes.contains(.sendAndReceive), !sources.isEmpty { throw .tokenGrantsInvalid }
         switch role {
-        case .operator, .monitor:
+        case .operator, .monitor, .relay, .thumbnail:
             break
         case .participant:
             guard grants.room != nil, !modes.isEmpty else { throw .tokenGrantsInvalid }

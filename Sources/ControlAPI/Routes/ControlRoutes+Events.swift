@@ -76,7 +76,7 @@ extension ControlRoutes {
         switch call.claims.role {
         case .operator: return wanted
         case .participant where wanted == "me" || wanted == call.claims.identity: return call.claims.identity
-        case .participant, .mixer, .monitor: throw .tokenGrantsInvalid
+        case .participant, .mixer, .monitor, .relay, .thumbnail: throw .tokenGrantsInvalid
         }
     }
 }

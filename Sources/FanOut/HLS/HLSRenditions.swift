@@ -34,6 +34,9 @@ public struct HLSRenditions: Sendable {
         program.run == run ? program : renditions.first { $0.program.run == run }?.program
     }
 
+    /// Whether there is a playlist for a player who comes now.
+    var isOffered: Bool { multivariantPlaylist(sid: "") != nil }
+
     /// The playlist that leads to every media playlist with one session id; nil before it can say what there is.
     ///
     /// A player reads it once, so renditions get a segment's time to appear before it is given out without them. It is

@@ -133,7 +133,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             return
         }
         let query = QueryItems(target: head.path ?? "")
-        if head.method != .options, request.beginsSession, let token = query["token"], site.reading.bearer != nil {
+        if let token = PlayerReading.token(of: head, query: query, for: request), site.reading.bearer != nil {
             identify(token, request, head: head, context: context)
         } else {
             answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
@@ -197,9 +197,12 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             handler.isIdentifying = false
             // The client may have gone meanwhile.
             guard context.channel.isActive else { return }
+            let query = QueryItems(target: head.path ?? "")
             if case .success(let bearer?) = result {
-                let query = QueryItems(target: head.path ?? "")
                 handler.answer(request, head: head, query: query, bearer: bearer, context: context)
+            } else if !request.beginsSession {
+                // Better seen twice than not at all.
+                handler.answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
             } else {
                 handler.send(.invalidToken, to: head, context: context)
             }

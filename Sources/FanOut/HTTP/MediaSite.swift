@@ -84,6 +84,8 @@ public struct MediaSite: Sendable {
         // Who watches already goes on, whatever there is room for.
         let isKnown = player.sid.map { audience.accepts(sid: $0, room: room) } ?? false
         guard isKnown || feeds.hasRoom(for: .hls) else { return .busy }
+        // Who comes too early asks again; each time would be another viewer who never watched.
+        guard program.isOffered else { return Self.notYet }
         switch audience.admit(player, to: room) {
         case .refused:
             return .foreignSession
@@ -101,18 +103,20 @@ public struct MediaSite: Sendable {
         query: QueryItems,
         player: PlayerRequest
     ) -> MediaAnswer {
-        guard player.sid != nil else {
+        guard let offered = player.sid else {
             // Without a session id nobody could be counted; the multivariant playlist hands one out.
             var response = MediaResponse.refusal(.found, "begin with index.m3u8")
             response.location = "index.m3u8"
             return .now(response)
         }
-        let (sid, isCounted): (String, Bool)
-        switch audience.admit(player, to: room) {
-        case .viewer(let viewer): (sid, isCounted) = (viewer, !player.isHead)
-        case .uncounted(let other): (sid, isCounted) = (other, false)
-        case .refused: return .now(.foreignSession)
-        }
+        // A network that tells by its log who watches asks for somebody who is counted by that.
+        let admission: ViewerAdmission =
+            if player.role == .relay {
+                audience.accepts(sid: offered, room: room) ? .uncounted(sid: offered) : .refused
+            } else {
+                audience.admit(player, to: room)
+            }
+        guard let sid = admission.sid else { return .now(.foreignSession) }
         let given = DeliveryDirectives(
             sequence: query["_HLS_msn"],
             part: query["_HLS_part"],
@@ -132,7 +136,7 @@ public struct MediaSite: Sendable {
             program: program,
             target: .playlist(directives),
             sid: sid,
-            session: isCounted ? session : nil,
+            session: admission.recordedSID(of: player) == nil ? nil : session,
             readsGzip: Gzip.isAccepted(head.headerFields[.acceptEncoding])
         )
         return mediaPlaylist(wait, directives, mayWait: true)

@@ -17,7 +17,7 @@ struct ReturnFeedRule: Sendable {
         return switch claims.role {
         case .operator, .monitor: true
         case .participant: claims.identity == name.identity
-        case .mixer: false
+        case .mixer, .relay, .thumbnail: false
         }
     }
 

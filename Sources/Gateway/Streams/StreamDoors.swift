@@ -77,7 +77,7 @@ struct StreamDoors: RTMPServerDelegate {
                     return audience.attend(host.text)
                 case (.mixer, nil):
                     return audience.attend(request.name)
-                case (.monitor, nil), (.operator, nil), (.participant, nil):
+                case (.operator, nil), (.participant, nil), (.monitor, nil), (.relay, nil), (.thumbnail, nil):
                     let bearer = viewers.bearer(claims, watching: request.name)
                     return audience.watch(request, on: connection, bearer: bearer)
                 default:

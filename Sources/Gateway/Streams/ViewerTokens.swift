@@ -15,14 +15,18 @@ struct ViewerTokens: Sendable {
 
     /// Who shows a token with these claims to watch `name`.
     ///
-    /// The program is for everybody: a token for another room lets its bearer watch too, and says nothing of who that is.
+    /// The program is for everybody: a token for another room lets its bearer watch too, and says nothing of who that is,
+    /// only that it is no viewer where it is none.
     func bearer(_ claims: AccessClaims, watching name: String) -> ViewerBearer {
-        guard isFor(name, claims) else { return ViewerBearer() }
-        return switch claims.role {
-        case .operator, .participant: ViewerBearer(identity: claims.identity)
-        case .monitor: ViewerBearer(identity: claims.identity, role: .monitor)
-        case .mixer: ViewerBearer(role: .relay)
-        }
+        let role: PlayerRequest.Role =
+            switch claims.role {
+            case .operator, .participant: .viewer
+            case .monitor: .monitor
+            case .relay, .mixer: .relay
+            case .thumbnail: .thumbnail
+            }
+        let isKnown = claims.role != .mixer && isFor(name, claims)
+        return ViewerBearer(identity: isKnown ? claims.identity : nil, role: role)
     }
 
     /// - Parameter name: Of a room, or of a rendition of its program.

@@ -124,6 +124,8 @@ struct RenditionPlaybackTests {
         let programs = stand.hls.open("r", renditions: Self.ladder.names)
         for packet in Packets.program(seconds: 3) { programs.program.receive(packet) }
         #expect(try stand.exchange("/live/r/index.m3u8")?.status == 404)
+        // Who is told to ask again is nobody's viewer yet.
+        #expect(stand.audience.requests.isEmpty)
         for packet in Packets.program(from: 3_000, seconds: 3) { programs.program.receive(packet) }
         let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
         #expect(lines(text).filter { !$0.hasPrefix("#") }.count == 1)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Who watches by HTTP")
 struct PlayerIdentityTests {
-    /// Takes tokens `IDENTITY@ROOM` and `monitor@ROOM`, after a moment.
+    /// Takes tokens `IDENTITY@ROOM`, `monitor@ROOM` and `relay@ROOM`, after a moment.
     private static let reading = PlayerReading(
         proxies: TrustedProxies(["127.0.0.1"], regionHeader: "X-Country") ?? TrustedProxies(),
         takesDevices: true
@@ -16,7 +16,10 @@ struct PlayerIdentityTests {
         await Task.yield()
         let parts = token.split(separator: "@")
         guard parts.count == 2, parts[1] == room else { return nil }
-        return ViewerBearer(identity: String(parts[0]), role: parts[0] == "monitor" ? .monitor : .viewer)
+        return ViewerBearer(
+            identity: String(parts[0]),
+            role: PlayerRequest.Role(rawValue: String(parts[0])) ?? .viewer
+        )
     }
 
     /// A room on the air, behind a real port.
@@ -92,6 +95,23 @@ struct PlayerIdentityTests {
             let answered = try await status(of: "/live/r/media.m3u8?sid=r-7&token=wrong", stand)
             #expect(answered == 200)
             #expect(stand.audience.story == ["playlist r-7"])
+        }
+    }
+
+    @Test("What a network asks on behalf of a viewer is left to its log, if it proves that it is one")
+    func relayed() async throws {
+        try await withStand { (stand) async throws in
+            let path = "/live/r/media.m3u8?sid=r-7"
+            #expect(try await status(of: path, fields: "X-Footlight-Relay: relay@r\r\n", stand) == 200)
+            let foreign = "/live/r/media.m3u8?sid=x-7"
+            #expect(try await status(of: foreign, fields: "X-Footlight-Relay: relay@r\r\n", stand) == 403)
+            #expect(stand.audience.story.isEmpty && stand.audience.requests.isEmpty)
+            #expect(try await status(of: path, fields: "X-Footlight-Relay: old\r\n", stand) == 200)
+            #expect(stand.audience.story == ["playlist r-7"])
+            // On the way to its session it is a player like any, with the token in its address if it has one.
+            let index = "/live/r/index.m3u8?token=relay@r"
+            #expect(try await status(of: index, fields: "X-Footlight-Relay: old\r\n", stand) == 200)
+            #expect(stand.audience.requests.map(\.role) == [.viewer, .relay])
         }
     }
 }

@@ -1,5 +1,6 @@
 import ControlAPI
 import FanOut
+import Foundation
 @testable import Gateway
 import Stage
 import Testing
@@ -7,6 +8,7 @@ import Testing
 @Suite("Whose tokens players show")
 struct ViewerTokensTests {
     private static let key: [UInt8] = Array(1...32)
+    private static let soon = Date().timeIntervalSince1970 + 60
 
     private func viewers() async throws -> (viewers: ViewerTokens, tokens: AccessTokens, sid: String) {
         let stage = RoomDirectory(settings: StageSettings(), pepper: Self.key)
@@ -15,7 +17,7 @@ struct ViewerTokensTests {
         return (ViewerTokens(tokens: tokens, stage: stage), tokens, room.sid)
     }
 
-    @Test("a participant and an operator are who they are, a monitor never counts, a mixer is a relay")
+    @Test("participants and operators are who they are; monitors, relays, makers of stills and mixers never count")
     func roles() async throws {
         let (viewers, tokens, sid) = try await viewers()
         func bearer(_ token: String, watching name: String = "show") async -> ViewerBearer? {
@@ -32,6 +34,15 @@ struct ViewerTokensTests {
         #expect(await bearer(operatorToken) == ViewerBearer(identity: "boss"))
         let eye = try await tokens.mint(identity: "eye", room: "show", role: .monitor, expiresIn: 60)
         #expect(await bearer(eye) == ViewerBearer(identity: "eye", role: .monitor))
+        // One of another room learns nothing of who it is, and is no viewer all the same.
+        #expect(await bearer(eye, watching: "other") == ViewerBearer(role: .monitor))
+        for (role, player) in [(AccessRole.relay, PlayerRequest.Role.relay), (.thumbnail, .thumbnail)] {
+            for room in [nil, "show"] {
+                let claims = AccessClaims(identity: "box", role: role, room: room, expiresAt: Self.soon)
+                let token = try await tokens.mint(claims)
+                #expect(await bearer(token) == ViewerBearer(identity: "box", role: player))
+            }
+        }
         let mixer = try await tokens.mint(identity: "m", room: "show", role: .mixer, epoch: 1, expiresIn: 60)
         #expect(await bearer(mixer)?.role == .relay)
     }

@@ -1,5 +1,6 @@
 import FootlightTesting
 import Foundation
+import Gateway
 import Media
 import Testing
 
@@ -27,6 +28,8 @@ struct AudienceTests {
         try await stage.waitUntilOnAir()
         try await askWithoutWatching(stage)
 
+        let machines = try await self.machines(at: stage)
+
         let crowd = Crowd(watching: stage.room, on: stage.gateway)
         var joins = 0
         var truth = Count()
@@ -41,6 +44,10 @@ struct AudienceTests {
             try await expectCount(truth, joins: joins, peak: truth.total, on: stage, within: 9, from: before)
             #expect(crowd.isWatching)
         }
+        let areWatching = machines.allSatisfy(\.isWatching)
+        #expect(areWatching)
+        let report = try await stage.expect(200, "GET", stage.path("viewership"))
+        #expect(report["excluded"]["role"].int == 9, "\(report["excluded"].text)")
         try await MetricsCheck(stage.gateway).run(viewers: truth.total)
         try await askWithoutWatching(stage)
         #expect(try await stage.waitForOutput("out", ["connected"], within: .seconds(1)))
@@ -65,7 +72,23 @@ struct AudienceTests {
         await crowd.leave(rtmp: 6, flv: 5, hls: 6)
         try await expectCount(Count(hls: 6), joins: joins, peak: 30, on: stage, within: 1, from: truth)
         try await expectCount(Count(), joins: joins, peak: 30, on: stage, within: 14, from: Count(hls: 6))
+        let areStillWatching = machines.allSatisfy(\.isWatching)
+        #expect(areStillWatching)
+        for machine in machines { await machine.leave(rtmp: 1, flv: 1, hls: 1) }
         try await checkWatchTime(stage)
+    }
+
+    /// What looks on, passes the program on, or makes stills of it: one by each protocol, all of which play.
+    private func machines(at stage: FaultStage) async throws -> [Crowd] {
+        let mint = try TokenMint(dataDirectory: stage.gateway.dataFolder)
+        var machines: [Crowd] = []
+        for (role, room) in [("monitor", nil), ("relay", stage.room), ("thumbnail", "another")] as [(String, String?)] {
+            let token = try await mint.machineToken(role: role, identity: role, room: room, expiresIn: 600)
+            let machine = Crowd(watching: stage.room, on: stage.gateway, token: token)
+            try machine.join(rtmp: 1, flv: 1, hls: 1)
+            machines.append(machine)
+        }
+        return machines
     }
 
     // MARK: Steps

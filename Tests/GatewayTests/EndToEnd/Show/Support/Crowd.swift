@@ -7,23 +7,26 @@ final class Crowd {
     private(set) var hls: [HLSPlayer] = []
     private let gateway: GatewayProcess
     private let room: String
+    private let query: String
 
-    init(watching room: String, on gateway: GatewayProcess) {
+    /// - Parameter token: What all of them show.
+    init(watching room: String, on gateway: GatewayProcess, token: String? = nil) {
         self.gateway = gateway
         self.room = room
+        query = token.map { "?token=\($0)" } ?? ""
     }
 
     /// As many more of each kind begin to watch.
     func join(rtmp: Int, flv: Int, hls: Int) throws {
         for _ in 0..<rtmp {
-            let call = ["rtmpdump", "-q", "--live", "-r", gateway.rtmpURL(room: room), "-o", "/dev/null"]
+            let call = ["rtmpdump", "-q", "--live", "-r", gateway.rtmpURL(room: room) + query, "-o", "/dev/null"]
             self.rtmp.append(try ChildProcess(call))
         }
         for _ in 0..<flv {
-            let call = ["curl", "-sS", "-f", "-N", "-o", "/dev/null", gateway.flvURL(room: room)]
+            let call = ["curl", "-sS", "-f", "-N", "-o", "/dev/null", gateway.flvURL(room: room) + query]
             self.flv.append(try ChildProcess(call))
         }
-        for _ in 0..<hls { self.hls.append(HLSPlayer(gateway.hlsURL(room: room))) }
+        for _ in 0..<hls { self.hls.append(HLSPlayer(gateway.hlsURL(room: room) + query)) }
     }
 
     /// As many of each kind go, those who came first.
