@@ -67,7 +67,7 @@ public struct DemoShow: Sendable {
         }
         print("Waiting for the hosts and the program ...")
         fflush(nil)
-        try await waitUntilOnAir(host: host, endpoints, api: api, encoders: encoders)
+        try await waitUntilOnAir(api, encoders: encoders)
         print(
             """
 
@@ -96,19 +96,15 @@ public struct DemoShow: Sendable {
     /// The most time from the encoders' start to a program with both of them that players are given.
     private static let patience = Duration.seconds(30)
 
-    private static func waitUntilOnAir(
-        host: String,
-        _ endpoints: Endpoints,
-        api: DemoAPI,
-        encoders: DemoEncoders
-    ) async throws {
-        let media = DemoAPI(base: "http://\(host):\(endpoints.httpPort)/live", token: api.token)
+    /// Asks the API and plays nothing: whoever looks at the figures is the first to be seen in them.
+    private static func waitUntilOnAir(_ api: DemoAPI, encoders: DemoEncoders) async throws {
         let deadline = ContinuousClock.now + patience
         while ContinuousClock.now < deadline {
             guard encoders.areRunning else { throw NotOnAir(reason: "ffmpeg, which plays the hosts, has ended") }
             let layout = try WireJSON.decode(LayoutResource.self, from: try await api.get("/rooms/\(room)/layout"))
             let areHostsSeen = layout.tiles.count { $0.source == "camera" } == 2
-            if areHostsSeen, (try? await media.get("/\(room)/index.m3u8")) != nil { return }
+            let egress = try WireJSON.decode(EgressResource.self, from: try await api.get("/rooms/\(room)/egress"))
+            if areHostsSeen, egress.hls.state == "HLS_PLAYABLE" { return }
             try await Task.sleep(for: .milliseconds(250))
         }
         throw NotOnAir(reason: "the hosts were not in the program in time")
