@@ -17,6 +17,7 @@ public struct ControlRoutes: Sendable {
     let snapshots = SnapshotBoard()
     let viewership: any ViewershipReporting
     let history: (any AudienceHistory)?
+    let logs: (any RequestLogTaking)?
     let assets: AssetStore
     let webhooks: WebhookDispatcher?
     let addresses: @Sendable () -> PlaybackAddresses
@@ -42,6 +43,7 @@ public struct ControlRoutes: Sendable {
     ///   - recordings: Who records the program; nil where nobody does.
     ///   - viewership: Who counts the audience.
     ///   - history: Where the settled counts are read; nil where none are kept.
+    ///   - logs: Who counts by the logs of servers in front; nil where nobody does.
     ///   - assets: Who keeps the rooms' pictures and sounds.
     ///   - webhooks: Who tells others what happens; nil where nobody does.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
@@ -60,6 +62,7 @@ public struct ControlRoutes: Sendable {
         recordings: (any RecordingControlling)? = nil,
         viewership: any ViewershipReporting,
         history: (any AudienceHistory)? = nil,
+        logs: (any RequestLogTaking)? = nil,
         assets: AssetStore,
         webhooks: WebhookDispatcher? = nil,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
@@ -78,6 +81,7 @@ public struct ControlRoutes: Sendable {
         self.recordings = recordings
         self.viewership = viewership
         self.history = history
+        self.logs = logs
         self.assets = assets
         self.webhooks = webhooks
         self.addresses = addresses
@@ -120,6 +124,7 @@ public struct ControlRoutes: Sendable {
         addInvitations(to: api)
         addViewership(to: api)
         addBeacons(to: router.group("v1"))
+        addLogs(to: api)
         addMixer(to: api)
         addRecordings(to: api)
         addSnapshotPosts(to: api)

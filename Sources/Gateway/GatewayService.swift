@@ -177,6 +177,7 @@ public struct GatewayService: Sendable {
             Upkeep(
                 stage: pipeline.stage,
                 viewership: pipeline.viewership,
+                logs: pipeline.logs,
                 playlists: pipeline.hls,
                 control: pipeline.playlists
             ),

@@ -46,7 +46,8 @@ struct GatewayWeb: Sendable {
             supervisor: pipeline.mixers,
             recordings: pipeline.recordings,
             webhooks: webhooks,
-            hls: pipeline.hls
+            hls: pipeline.hls,
+            logs: pipeline.logs
         )
         let keeper = pipeline.keeper
         var auditLogger = Logger(label: "footlight.audit")
@@ -59,6 +60,7 @@ struct GatewayWeb: Sendable {
             recordings: pipeline.recordings,
             viewership: pipeline.viewership,
             history: pipeline.history,
+            logs: NetworkLogs(logs: pipeline.logs),
             assets: pipeline.assets,
             webhooks: webhooks,
             addresses: {

@@ -36,6 +36,8 @@ struct Pipeline: Sendable {
     let recordings: RecordingControl
     /// How many are watching.
     let viewership: ViewershipLedger
+    /// How many are watching behind content networks, as those tell it.
+    let logs: AudienceLogs
     /// How many were watching, for as long as the operator keeps it.
     let history: HistoryKeeper
     /// Rooms on disk, for the next start.
@@ -169,6 +171,9 @@ struct Pipeline: Sendable {
             logger: logger
         )
         site = MediaSite(feeds: feeds, hls: hls, audience: viewership, reading: reading)
+        logs = AudienceLogs(audience: viewership, takesDevices: reading.takesDevices, clock: clock) { room in
+            feeds.feed(room) != nil
+        }
 
         let follower = StageFollower(
             stage: stage,

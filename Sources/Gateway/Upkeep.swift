@@ -4,7 +4,7 @@ import ServiceLifecycle
 import Stage
 import Viewership
 
-/// Moves the time of everything that only looks at its clocks now and then: rooms, viewers, playlists.
+/// Moves the time of everything that only looks at its clocks now and then: rooms, viewers, logs, playlists.
 ///
 /// All in one loop, for each waking up of a process that has nothing else to do costs more than the looking. Nothing in
 /// here waits.
@@ -17,6 +17,7 @@ struct Upkeep: Service {
 
     let stage: RoomDirectory
     let viewership: ViewershipLedger
+    let logs: AudienceLogs
     let playlists: HLSDirectory
     let control: HLSControl
 
@@ -36,6 +37,7 @@ struct Upkeep: Service {
     }
 
     private func lookAtAudience() {
+        logs.advance()
         viewership.advance(to: .now())
         // The stage makes news of what changed.
         for room in viewership.totals().rooms {

@@ -12,32 +12,37 @@ struct APIRoutes {
 
     /// A route that changes nothing.
     func read(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.get(path) { [tokens] request, context -> Response in
-            let claims = try await tokens.claims(of: request)
-            return try await answer(Call(request: request, context: context, claims: claims))
-        }
+        add(.get, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
     }
 
     /// As `read`, for the head of the answer alone.
     func head(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.head(path) { [tokens] request, context -> Response in
-            let claims = try await tokens.claims(of: request)
-            return try await answer(Call(request: request, context: context, claims: claims))
-        }
+        add(.head, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
     }
 
     /// A stream of events, for which browsers may have to put the token into the address.
     func stream(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.get(path) { [tokens] request, context -> Response in
-            let claims = try await tokens.claims(ofStream: request)
-            return try await answer(Call(request: request, context: context, claims: claims))
-        }
+        add(.get, path, by: { [tokens] in try await tokens.claims(ofStream: $0) }, answer)
     }
 
     /// A sign of life, or a question with a body: nothing that is worth a line each time.
     func sign(_ path: RouterPath, _ answer: @escaping Answer) {
-        group.post(path) { [tokens] request, context -> Response in
-            let claims = try await tokens.claims(of: request)
+        add(.post, path, by: { [tokens] in try await tokens.claims(of: $0) }, answer)
+    }
+
+    /// As `sign`, for machines that may be able to show their token as a password only.
+    func push(_ path: RouterPath, _ answer: @escaping Answer) {
+        add(.post, path, by: { [tokens] in try await tokens.claims(ofMachine: $0) }, answer)
+    }
+
+    private func add(
+        _ method: HTTPRequest.Method,
+        _ path: RouterPath,
+        by identify: @escaping @Sendable (Request) async throws -> AccessClaims,
+        _ answer: @escaping Answer
+    ) {
+        group.on(path, method: method) { request, context -> Response in
+            let claims = try await identify(request)
             return try await answer(Call(request: request, context: context, claims: claims))
         }
     }
@@ -69,6 +74,12 @@ extension AccessTokens {
     /// - Throws: 20101 without a token, and what `verify` throws.
     fileprivate func claims(of request: Request) async throws(StageError) -> AccessClaims {
         guard let token = request.bearerToken else { throw .tokenInvalid }
+        return try await verify(token)
+    }
+
+    /// As `claims(of:)`, or by a password (RFC 7617), whoever's it is.
+    fileprivate func claims(ofMachine request: Request) async throws(StageError) -> AccessClaims {
+        guard let token = request.bearerToken ?? request.password else { throw .tokenInvalid }
         return try await verify(token)
     }
 

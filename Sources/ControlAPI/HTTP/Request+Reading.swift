@@ -12,10 +12,19 @@ extension Request {
     /// The bearer token (RFC 6750 section 2.1); nil without one.
     ///
     /// Never taken from the address, which ends up in logs.
-    var bearerToken: String? {
+    var bearerToken: String? { credentials(scheme: "bearer") }
+
+    /// The password, whoever's it is (RFC 7617); nil without one.
+    var password: String? {
+        guard let pair = credentials(scheme: "basic").flatMap({ Data(base64Encoded: $0) }) else { return nil }
+        let parts = String(decoding: pair, as: UTF8.self).split(separator: ":", maxSplits: 1)
+        return parts.count == 2 ? String(parts[1]) : nil
+    }
+
+    private func credentials(scheme: String) -> String? {
         guard let field = headers[.authorization] else { return nil }
         let parts = field.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        guard parts.count == 2, parts[0].lowercased() == scheme else { return nil }
         return parts[1].trimmingCharacters(in: .whitespaces)
     }
 

@@ -65,10 +65,64 @@ extension OpenAPIDocument {
                   application/cmcd:
                     schema:
                       type: string
-              responses:
-                '204':
-                  description: Taken.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "Taken."))
+          /v1/cdn-logs:
+            post:
+              operationId: tellRequests
+              summary: What a server in front answered to players.
+              description: >-
+                For tokens of the role relay, as bearer or as the password of anybody, and for operators. A line of JSON for
+                each request, of 16 KiB at most; 8 MiB at a time, and 32 MiB expanded. Requests for media playlists count
+                like those of their players to the gateway, as late as the log comes; all other lines, and those that
+                cannot be read, are told of and do no harm. Names of Cloudflare's, Akamai's and Amazon's logs do as well.
+              requestBody:
+                required: true
+                content:
+                  application/x-ndjson:
+                    schema:
+                      description: 'A line.'
+                      type: object
+                      required:
+                        - uri
+                        - status
+                      properties:
+                        uri:
+                          type: string
+                          description: 'Path and query as the player asked, or the whole address.'
+                        status:
+                          type: integer
+                          description: 'Of the answer; errors do not count.'
+                        time:
+                          type: [number, string]
+                          description: >-
+                            Since 1970, in seconds, milli-, micro- or nanoseconds, or RFC 3339; of this moment when left out.
+                        method:
+                          type: string
+                          description: 'GET when left out.'
+                        sid:
+                          type: string
+                          description: 'The session, where the query does not name it.'
+                        cmcd:
+                          type: string
+                          description: 'CMCD items, where they are not in the query.'
+                        cmcd_session:
+                          type: string
+                          description: 'The header field CMCD-Session.'
+                        playback_session_id:
+                          type: string
+                          description: 'The header field X-Playback-Session-Id.'
+                        ip:
+                          type: string
+                          description: 'The player''s address, which is not kept.'
+                        user_agent:
+                          type: string
+                          description: 'The header field User-Agent.'
+                        country:
+                          type: string
+                          description: 'Country, or country and region, ISO codes.'
+                        sec_purpose:
+                          type: string
+                          description: 'The header field Sec-Purpose.'
+              \(answers("200", "What became of the lines.", "LogReceiptResource"))
         """
 }

@@ -1,6 +1,35 @@
 extension OpenAPIDocument {
     /// The words of the audience's reports.
     static let viewershipSchemas = """
+            LogReceiptResource:
+              description: 'The answer of POST /v1/cdn-logs: what became of the lines.'
+              type: object
+              required:
+                - taken
+                - ignored
+                - nameless
+                - malformed
+                - late
+                - dropped
+              properties:
+                taken:
+                  type: integer
+                  description: 'Requests for media playlists, to be counted as such.'
+                ignored:
+                  type: integer
+                  description: 'They tell of something else, or of a room that is another''s.'
+                nameless:
+                  type: integer
+                  description: 'Requests for media playlists that nothing says whose they were.'
+                malformed:
+                  type: integer
+                  description: 'No JSON, or without an address or a status.'
+                late:
+                  type: integer
+                  description: 'More than 90 seconds old, or as far from the future.'
+                dropped:
+                  type: integer
+                  description: 'There was no room for them.'
             SeriesPointResource:
               description: 'One step of a series, of all viewers of a room or of one group of them.'
               type: object

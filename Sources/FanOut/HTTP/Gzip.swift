@@ -30,6 +30,50 @@ enum Gzip {
         return status == Z_STREAM_END ? output : nil
     }
 
+    /// Why bytes are not expanded.
+    enum Fault: Error, Equatable {
+        case tooLarge
+        /// No gzip file, or only a part of one.
+        case damaged
+    }
+
+    /// The bytes of a gzip file, of one or several members.
+    ///
+    /// - Parameter limit: Most bytes that they may become.
+    static func expand(_ bytes: ByteBuffer, limit: Int) -> Result<ByteBuffer, Fault> {
+        var stream = z_stream()
+        guard footlight_gunzip_begin(&stream) == Z_OK else { return .failure(.damaged) }
+        defer { inflateEnd(&stream) }
+        var output = ByteBuffer()
+        var fault: Fault?
+        bytes.withUnsafeReadableBytes { source in
+            stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress?.assumingMemoryBound(to: UInt8.self))
+            stream.avail_in = UInt32(clamping: source.count)
+            var isEnd = false
+            while fault == nil, stream.avail_in > 0 || !isEnd {
+                if isEnd { inflateReset(&stream) }
+                isEnd = false
+                var status = Z_STREAM_ERROR
+                output.writeWithUnsafeMutableBytes(minimumWritableBytes: piece) { target in
+                    stream.next_out = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                    stream.avail_out = UInt32(clamping: target.count)
+                    status = inflate(&stream, Z_NO_FLUSH)
+                    return target.count - Int(stream.avail_out)
+                }
+                isEnd = status == Z_STREAM_END
+                if output.readableBytes > limit {
+                    fault = .tooLarge
+                } else if status != Z_OK, !isEnd {
+                    fault = .damaged
+                }
+            }
+        }
+        return fault.map { .failure($0) } ?? .success(output)
+    }
+
+    /// Bytes that are expanded at a time, at least.
+    private static let piece = 64 * 1024
+
     /// Whether a client that sent this `Accept-Encoding` reads gzip (RFC 9110 12.5.3).
     static func isAccepted(_ header: String?) -> Bool {
         guard let header else { return false }

@@ -61,4 +61,19 @@ extension GatewayMetrics {
             ),
         ]
     }
+
+    /// What the logs of content networks told.
+    var logLines: MetricFamily {
+        let total = logs.total
+        let outcomes = [
+            ("taken", total.taken), ("ignored", total.ignored), ("nameless", total.nameless),
+            ("malformed", total.malformed), ("late", total.late), ("dropped", total.dropped),
+        ]
+        return MetricFamily(
+            name: "footlight_log_lines_total",
+            kind: .counter,
+            help: "Lines of content networks' logs, by what became of them.",
+            samples: outcomes.map { .init(labels: [.init(name: "outcome", value: $0.0)], value: Double($0.1)) }
+        )
+    }
 }

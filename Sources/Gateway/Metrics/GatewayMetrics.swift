@@ -19,6 +19,7 @@ struct GatewayMetrics: Sendable {
     let recordings: RecordingControl
     let webhooks: WebhookDispatcher?
     let hls: HLSDirectory
+    let logs: AudienceLogs
 
     /// The whole page.
     func text() -> String {
@@ -33,7 +34,8 @@ struct GatewayMetrics: Sendable {
     private var families: [MetricFamily] {
         let mixers = hostTimes + mixerLoads + [mixerRestarts]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + pushes + recordings.figures.families
-        return [build] + viewership.metrics() + history.status.families + media + (webhooks?.status.families ?? [])
+        let audience = viewership.metrics() + [logLines] + history.status.families
+        return [build] + audience + media + (webhooks?.status.families ?? [])
     }
 
     private var build: MetricFamily {

@@ -3,6 +3,15 @@ import GatewayModel
 extension ModelSamples {
     static let uniquesResource = UniquesResource(users: 1, devices: 1, estimated: 1, approximate: true)
 
+    static let logReceiptResource = LogReceiptResource(
+        taken: 1,
+        ignored: 1,
+        nameless: 1,
+        malformed: 1,
+        late: 1,
+        dropped: 1
+    )
+
     static let seriesPointResource = SeriesPointResource(
         at: Timestamp(0),
         group: "x",

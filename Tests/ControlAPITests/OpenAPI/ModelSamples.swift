@@ -48,6 +48,7 @@ enum ModelSamples {
         Sample(layoutSettingsResource),
         Sample(livestreamResource),
         Sample(logoResource),
+        Sample(logReceiptResource),
         Sample(lowerThirdResource),
         Sample(mixerLoadResource),
         Sample(mixerReportBody),

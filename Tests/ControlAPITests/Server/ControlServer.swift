@@ -28,6 +28,7 @@ final class ControlServer: Sendable {
     let log = RecordingLog()
     let viewership = FixedViewership()
     let history = FixedHistory()
+    let logs = RecordingLogs()
     /// Keeps what it is to tell, and may connect to nobody.
     let webhooks: WebhookDispatcher
     private let folder: TemporaryFolder
@@ -89,6 +90,7 @@ final class ControlServer: Sendable {
             hls: hls,
             viewership: viewership,
             history: history,
+            logs: logs,
             assets: AssetStore(path: folder.file("assets")),
             webhooks: webhooks,
             addresses: { [self] in
@@ -134,6 +136,8 @@ final class ControlServer: Sendable {
     enum Bearer {
         case `operator`
         case token(String)
+        /// By a name and a password.
+        case password(String)
         case nobody
     }
 
@@ -199,6 +203,9 @@ final class ControlServer: Sendable {
         switch bearer {
         case .operator: request.setValue("Bearer \(operatorToken)", forHTTPHeaderField: "Authorization")
         case .token(let token): request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        case .password(let token):
+            let pair = Data("log:\(token)".utf8).base64EncodedString()
+            request.setValue("Basic \(pair)", forHTTPHeaderField: "Authorization")
         case .nobody: break
         }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }

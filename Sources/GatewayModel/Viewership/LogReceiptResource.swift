@@ -1,0 +1,34 @@
+/// The answer of POST /v1/cdn-logs: what became of the lines.
+public struct LogReceiptResource: Codable, Sendable, Hashable {
+    /// Requests for media playlists, to be counted as such.
+    public var taken: Int
+    /// They tell of something else, or of a room that is another's.
+    public var ignored: Int
+    /// Requests for media playlists that nothing says whose they were.
+    public var nameless: Int
+    /// No JSON, or without an address or a status.
+    public var malformed: Int
+    /// More than 90 seconds old, or as far from the future.
+    public var late: Int
+    /// There was no room for them.
+    public var dropped: Int
+
+    /// Makes an answer.
+    public init(taken: Int, ignored: Int, nameless: Int, malformed: Int, late: Int, dropped: Int) {
+        self.taken = taken
+        self.ignored = ignored
+        self.nameless = nameless
+        self.malformed = malformed
+        self.late = late
+        self.dropped = dropped
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case taken
+        case ignored
+        case nameless
+        case malformed
+        case late
+        case dropped
+    }
+}
