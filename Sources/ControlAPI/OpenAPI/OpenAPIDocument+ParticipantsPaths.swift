@@ -7,21 +7,8 @@ extension OpenAPIDocument {
               summary: Joins; the newest of two with the same identity stays.
               parameters:
                 - $ref: '#/components/parameters/Room'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/JoinBody'
-              responses:
-                '201':
-                  description: What a client needs to take part.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/JoinAnswer'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("JoinBody"))
+              \(answers("201", "What a client needs to take part.", "JoinAnswer"))
             get:
               operationId: listParticipants
               summary: Lists participants in join order.
@@ -31,15 +18,7 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/ParticipantStatus'
                 - $ref: '#/components/parameters/PageSize'
                 - $ref: '#/components/parameters/PageToken'
-              responses:
-                '200':
-                  description: A page of participants.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ParticipantList'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "A page of participants.", "ParticipantList"))
           /v1/rooms/{room}/participants/{participant}:
             get:
               operationId: readParticipant
@@ -47,15 +26,7 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              responses:
-                '200':
-                  description: The participant.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ParticipantResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("200", "The participant.", "ParticipantResource"))
             patch:
               operationId: updateParticipant
               summary: Changes the name or the metadata.
@@ -63,21 +34,8 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/UpdateParticipantBody'
-              responses:
-                '200':
-                  description: The participant.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ParticipantResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("UpdateParticipantBody"))
+              \(answers("200", "The participant.", "ParticipantResource"))
             delete:
               operationId: leave
               summary: Leaves, or removes somebody.
@@ -86,11 +44,7 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
                 - $ref: '#/components/parameters/LeaveReason'
-              responses:
-                '204':
-                  description: Gone.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "Gone."))
           /v1/rooms/{room}/participants/{participant}/mode:
             post:
               operationId: changeMode
@@ -99,21 +53,8 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/ModeBody'
-              responses:
-                '200':
-                  description: The participant, and credentials for a new host.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/ModeAnswer'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("ModeBody"))
+              \(answers("200", "The participant, and credentials for a new host.", "ModeAnswer"))
           /v1/rooms/{room}/participants/{participant}/heartbeat:
             post:
               operationId: heartbeat
@@ -121,17 +62,8 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/HeartbeatBody'
-              responses:
-                '204':
-                  description: Taken.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("HeartbeatBody"))
+              \(answers("204", "Taken."))
           /v1/rooms/{room}/participants/{participant}/reconnect:
             post:
               operationId: reconnect
@@ -139,12 +71,7 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/ReconnectBody'
+              \(body("ReconnectBody"))
               responses:
                 '200':
                   description: As after a join; the keys of a host stay as they are and are not shown again.
@@ -161,32 +88,15 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/PinBody'
-              responses:
-                '200':
-                  description: The pin.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/PinResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("PinBody"))
+              \(answers("200", "The pin.", "PinResource"))
             delete:
               operationId: unpin
               summary: Takes the pin away.
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              responses:
-                '204':
-                  description: Not pinned.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "Not pinned."))
           /v1/rooms/{room}/participants/{participant}/quarantine:
             delete:
               operationId: release
@@ -194,11 +104,7 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
-              responses:
-                '204':
-                  description: The host may publish.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "The host may publish."))
           /v1/rooms/{room}/participants/{participant}/tracks/{track}:
             put:
               operationId: publishTrack
@@ -207,21 +113,8 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
                 - $ref: '#/components/parameters/Track'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/PublishTrackBody'
-              responses:
-                '200':
-                  description: The track.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/TrackResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("PublishTrackBody"))
+              \(answers("200", "The track.", "TrackResource"))
             patch:
               operationId: enableTrack
               summary: Mutes a published track, or lifts that.
@@ -229,21 +122,8 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
                 - $ref: '#/components/parameters/Track'
-              requestBody:
-                required: true
-                content:
-                  application/json:
-                    schema:
-                      $ref: '#/components/schemas/UpdateTrackBody'
-              responses:
-                '200':
-                  description: The track.
-                  content:
-                    application/json:
-                      schema:
-                        $ref: '#/components/schemas/TrackResource'
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(body("UpdateTrackBody"))
+              \(answers("200", "The track.", "TrackResource"))
             delete:
               operationId: unpublishTrack
               summary: Takes a track back.
@@ -251,10 +131,6 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
                 - $ref: '#/components/parameters/Track'
-              responses:
-                '204':
-                  description: Not published.
-                default:
-                  $ref: '#/components/responses/Refusal'
+              \(answers("204", "Not published."))
         """
 }

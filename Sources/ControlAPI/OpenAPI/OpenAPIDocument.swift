@@ -11,7 +11,7 @@ enum OpenAPIDocument {
     ]
 
     private static let schemas = [
-        roomsSchemas, layoutSchemas, decorationSchemas, participantsSchemas, soundSchemas, egressSchemas,
-        viewershipSchemas, recordingsSchemas, eventsSchemas, webhooksSchemas,
+        roomsSchemas, layoutSchemas, decorationSchemas, joiningSchemas, participantsSchemas, soundSchemas,
+        egressSchemas, viewershipSchemas, recordingsSchemas, eventsSchemas, webhooksSchemas,
     ]
 }
