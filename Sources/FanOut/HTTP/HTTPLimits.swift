@@ -16,7 +16,7 @@ public struct HTTPLimits: Sendable {
     public var pipelinedParts: Int
     /// Requests that one address may make per second in the long run, and at once after a pause; nil for any number.
     ///
-    /// A player of low latency makes six or seven a second, and a house of viewers may share one address.
+    /// A player of low latency makes about ten a second, and a house of viewers may share one address.
     public var requests: (perSecond: Double, burst: Double)?
     /// Whether requests from this machine, where a proxy for many clients may run, are not counted.
     public var sparesLoopback: Bool
