@@ -44,7 +44,11 @@ struct OracleCommand: AsyncParsableCommand {
         EgressLibraries.initialise()
         DescriptorLimit.raise()
         let gateway = try await GatewayProcess(
-            environment: ["FOOTLIGHT_LOG_LEVEL": "error", "FOOTLIGHT_FANOUT_TICK": "100"],
+            environment: [
+                "FOOTLIGHT_LOG_LEVEL": "error", "FOOTLIGHT_FANOUT_TICK": "100",
+                // Without it players' own names for their devices are not taken, and each session is a device.
+                "FOOTLIGHT_VIEWERSHIP_DEVICE_IDS": "true",
+            ],
             binary: program.binary
         )
         defer { gateway.end() }
