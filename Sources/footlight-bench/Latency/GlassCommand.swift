@@ -36,15 +36,14 @@ struct GlassCommand: AsyncParsableCommand {
     @Option(help: "A folder that keeps a screenshot of each player.")
     var keep: String?
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     private static let room = "bench"
 
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
         defer { gateway.end() }
         var room: [String: JSONValue] = ["unique_name": .string(Self.room)]
         if let jitterTarget { room["program"] = ["jitter_target": .number(Double(jitterTarget))] }

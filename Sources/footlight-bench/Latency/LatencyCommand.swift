@@ -32,15 +32,14 @@ struct LatencyCommand: AsyncParsableCommand {
     @Option(help: "The gateway's fanout.tick in milliseconds; its own when left out.")
     var tick: Int?
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
         var environment = ["FOOTLIGHT_LOG_LEVEL": "warning"]
         if let tick { environment["FOOTLIGHT_FANOUT_TICK"] = "\(tick)" }
-        let gateway = try await GatewayProcess(environment: environment, binary: binary)
+        let gateway = try await GatewayProcess(environment: environment, binary: program.binary)
         defer { gateway.end() }
         let room: JSONValue = ["unique_name": "bench", "program": ["jitter_target": .number(Double(jitterTarget))]]
         try expect(try await gateway.api("POST", "/v1/rooms", room), "the room")

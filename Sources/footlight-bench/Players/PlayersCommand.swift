@@ -30,15 +30,14 @@ struct PlayersCommand: AsyncParsableCommand {
     @Option(help: "A folder that keeps what the players decoded.")
     var keep: String?
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     private static let room = "show"
 
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
         defer { gateway.end() }
         try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
         let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]

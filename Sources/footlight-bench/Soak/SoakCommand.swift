@@ -29,13 +29,12 @@ struct SoakCommand: AsyncParsableCommand {
     @Option(help: "Busy loops beside the show from its first sixth to its half, which take its processor time away.")
     var steal = 0
 
-    @Option(help: "The footlight program; the one beside this program when left out.")
-    var binary: String?
+    @OptionGroup var program: GatewayProgram
 
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: binary)
+        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
         defer { gateway.end() }
         try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "soak"]), "the room")
         var show = try await SoakShow(hosts: hosts, room: "soak", gateway)
