@@ -173,20 +173,11 @@ public struct GatewayService: Sendable {
         // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
         let services: [any Service] = [
             news,
-            HistoryKeeping(history: pipeline.history, viewership: pipeline.viewership),
-            Upkeep(
-                stage: pipeline.stage,
-                viewership: pipeline.viewership,
-                logs: pipeline.logs,
-                playlists: pipeline.hls,
-                control: pipeline.playlists
-            ),
+            Upkeep(pipeline: pipeline, news: news, web: web, health: health, logger: logger),
             salt,
             SessionKeyKeeping(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
-            TotalsKeeping(web: web),
             RecordingUpkeep(recordings: pipeline.recordings),
             beats,
-            MemoryUpkeep(feeds: pipeline.feeds, health: health, logger: logger),
             admin,
             http,
             pipeline.mixers,

@@ -28,30 +28,6 @@ final class Health: Sendable {
     }
 }
 
-extension Duration {
-    /// How much later what happens about once a second may happen, so that one wake-up of the process serves several.
-    fileprivate static let upkeep = Duration.milliseconds(250)
-}
-
-/// Writes the audience's history once a second, and once more at the end.
-struct HistoryKeeping: Service {
-    let history: HistoryKeeper
-    let viewership: ViewershipLedger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await history.run(viewership) }
-    }
-}
-
-/// Goes on with the figures' events while somebody who followed them may come back.
-struct TotalsKeeping: Service {
-    let web: GatewayWeb
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await web.keepTotals() }
-    }
-}
-
 /// Deletes recorded files that are kept no longer.
 struct RecordingUpkeep: Service {
     let recordings: RecordingControl
@@ -62,32 +38,6 @@ struct RecordingUpkeep: Service {
                 recordings.sweep()
                 // Cancellation ends the sleep and, with it, the loop.
                 try? await Task.sleep(for: .seconds(60))
-            }
-        }
-    }
-}
-
-/// Holds new viewers off while memory is short, so that those who watch and those on air keep theirs.
-struct MemoryUpkeep: Service {
-    let feeds: FeedDirectory
-    let health: Health
-    let logger: Logger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            var watch = MemoryWatch()
-            while !Task.isCancelled {
-                if let used = MemoryUse.current()?.part, let isShort = watch.note(used) {
-                    feeds.holdAdmission(isShort)
-                    health.setOverloaded(isShort)
-                    logger.log(
-                        level: isShort ? .warning : .notice,
-                        isShort ? "memory is short, new viewers are refused" : "memory is back, viewers are let in",
-                        metadata: ["used_percent": "\(Int(used * 100))"]
-                    )
-                }
-                // Cancellation ends the sleep and, with it, the loop.
-                try? await Task.sleep(for: .seconds(1), tolerance: .upkeep)
             }
         }
     }

@@ -88,9 +88,9 @@ struct GatewayWeb: Sendable {
     /// Rooms could not be written to disk in time.
     private struct RoomsNotKept: Error {}
 
-    /// What followers of the figures miss while their stream is broken.
-    func keepTotals() async {
-        await routes.keepTotals()
+    /// Keeps what followers of the figures miss while their stream is broken; to be called once a second.
+    func keepTotals() {
+        routes.keepTotals()
     }
 
     /// Playback, answered on the event loop, and the API.

@@ -1,10 +1,13 @@
 import FanOut
+import Logging
 import Media
 import ServiceLifecycle
 import Stage
 import Viewership
+import ViewershipStore
 
-/// Moves the time of everything that only looks at its clocks now and then: rooms, viewers, logs, playlists.
+/// Moves the time of everything that only looks at its clocks now and then: rooms, viewers, logs, playlists, memory,
+/// and the audience's history, which it has written.
 ///
 /// All in one loop, for each waking up of a process that has nothing else to do costs more than the looking. Nothing in
 /// here waits.
@@ -15,35 +18,55 @@ struct Upkeep: Service {
     /// So that readers know a quiet room from a dead connection.
     private static let turnsPerHeartbeat = RoomDirectory.heartbeatInterval * turnsPerSecond
 
-    let stage: RoomDirectory
-    let viewership: ViewershipLedger
-    let logs: AudienceLogs
-    let playlists: HLSDirectory
-    let control: HLSControl
+    let pipeline: Pipeline
+    let news: WebhookNews
+    let web: GatewayWeb
+    let health: Health
+    let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var turn = 0
+            var memory = MemoryWatch()
             while !Task.isCancelled {
-                let isBusy = stage.sweep()
-                if turn % Self.turnsPerHeartbeat == 0 { stage.beat() }
-                if turn % Self.turnsPerSecond == 0 { lookAtAudience() }
+                let isBusy = pipeline.stage.sweep()
+                if turn % Self.turnsPerHeartbeat == 0 { pipeline.stage.beat() }
+                if turn % Self.turnsPerSecond == 0 {
+                    lookAtAudience()
+                    look(at: &memory)
+                }
                 let turns = isBusy ? 1 : Self.turnsPerSecond - turn % Self.turnsPerSecond
                 turn += turns
                 // Cancellation ends the sleep and, with it, the loop.
                 try? await Task.sleep(for: Self.pause * turns)
             }
         }
+        // What changed last.
+        await pipeline.history.write(pipeline.viewership.takeHistory())
     }
 
     private func lookAtAudience() {
-        logs.advance()
-        viewership.advance(to: .now())
+        pipeline.logs.advance()
+        pipeline.viewership.advance(to: .now())
+        let rooms = pipeline.viewership.totals().rooms
         // The stage makes news of what changed.
-        for room in viewership.totals().rooms {
-            stage.viewershipChanged(room: room.room, viewers: room.concurrent)
-        }
-        control.tick()
-        playlists.sweep()
+        for room in rooms { pipeline.stage.viewershipChanged(room: room.room, viewers: room.concurrent) }
+        news.look(at: rooms)
+        web.keepTotals()
+        pipeline.history.keep(pipeline.viewership)
+        pipeline.playlists.tick()
+        pipeline.hls.sweep()
+    }
+
+    /// Holds new viewers off while memory is short, so that those who watch and those on air keep theirs.
+    private func look(at memory: inout MemoryWatch) {
+        guard let used = MemoryUse.current()?.part, let isShort = memory.note(used) else { return }
+        pipeline.feeds.holdAdmission(isShort)
+        health.setOverloaded(isShort)
+        logger.log(
+            level: isShort ? .warning : .notice,
+            isShort ? "memory is short, new viewers are refused" : "memory is back, viewers are let in",
+            metadata: ["used_percent": "\(Int(used * 100))"]
+        )
     }
 }

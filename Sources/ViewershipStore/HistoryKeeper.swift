@@ -23,13 +23,23 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         public var asides = 0
     }
 
+    private struct State {
+        var status = Status()
+        var failuresInARow = 0
+        /// What could not be written yet.
+        var waiting: HistoryBatch?
+        var turns = 0
+        /// A write that `keep` began is not over.
+        var isKeeping = false
+    }
+
     private let logger: Logger
     /// Where the database is written, one thing at a time.
     private let queue = DispatchQueue(label: "footlight.viewership", qos: .utility)
     /// Where it is read, so that a long report holds no write up.
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
     private let shelf: Mutex<HistoryShelf>
-    private let state = Mutex((status: Status(), failuresInARow: 0, waiting: HistoryBatch?.none, turns: 0))
+    private let state = Mutex(State())
 
     /// Makes a keeper; nothing is opened before `load()` or the first write.
     public init(_ configuration: HistoryStoreConfiguration, logger: Logger) {
@@ -47,15 +57,20 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     /// How it goes.
     public var status: Status { state.withLock { $0.status } }
 
-    /// Takes from the ledger what changed and writes it, once a second until the task is cancelled, and once more then.
-    public func run(_ ledger: ViewershipLedger) async {
-        while !Task.isCancelled {
-            // Cancellation ends the sleep and, with it, the loop.
-            // It may come a little later, so that one wake-up of the process serves several.
-            try? await Task.sleep(for: .seconds(1), tolerance: .milliseconds(250))
+    /// Takes from the ledger what changed and begins to write it; to be called about once a second.
+    ///
+    /// Waits for nothing: while an earlier write lasts, what changes gathers in the ledger.
+    public func keep(_ ledger: ViewershipLedger) {
+        let isFree = state.withLock { state in
+            defer { state.isKeeping = true }
+            return !state.isKeeping
+        }
+        guard isFree else { return }
+        queue.async { [self] in
             let asides = status.asides
-            await write(ledger.takeHistory())
+            _ = save(ledger.takeHistory())
             if status.asides != asides { ledger.repeatBroadcasts() }
+            state.withLock { $0.isKeeping = false }
         }
     }
 

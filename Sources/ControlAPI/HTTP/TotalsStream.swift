@@ -90,18 +90,14 @@ final class TotalsStream: Sendable {
         )
     }
 
-    /// Goes on with an event a second while nobody reads but somebody who did may come back.
-    func run(totals: @escaping @Sendable () -> ViewershipTotalsResource) async {
-        while !Task.isCancelled {
-            let isWanted = state.withLock { state in
-                guard state.readers == 0, let left = state.leftAt else { return false }
-                return MonotonicTime.now().seconds(since: left) < Double(Self.kept.frames) * Self.interval
-            }
-            // What cannot be written now is not missed by anybody: the next one is whole too.
-            if isWanted { _ = try? frame(totals) }
-            // Cancellation ends the sleep and, with it, the loop.
-            try? await Task.sleep(for: .seconds(Self.interval), tolerance: .milliseconds(250))
+    /// Makes the event of this second while nobody reads but somebody who did may come back; to be called once a second.
+    func keep(totals: () -> ViewershipTotalsResource) {
+        let isWanted = state.withLock { state in
+            guard state.readers == 0, let left = state.leftAt else { return false }
+            return MonotonicTime.now().seconds(since: left) < Double(Self.kept.frames) * Self.interval
         }
+        // What cannot be written now is not missed by anybody: the next one is whole too.
+        if isWanted { _ = try? frame(totals) }
     }
 
     /// What came after an event; nothing when that is not one of those that are kept.

@@ -42,9 +42,9 @@ extension ControlRoutes {
         }
     }
 
-    /// Makes the events that readers miss who come back; until the task is cancelled.
-    public func keepTotals() async {
-        await totalsStream.run { ViewershipTotalsResource(allTotals()) }
+    /// Makes the event that readers miss who come back; to be called once a second.
+    public func keepTotals() {
+        totalsStream.keep { ViewershipTotalsResource(allTotals()) }
     }
 
     /// All rooms in progress, those that nobody has watched yet included.

@@ -150,17 +150,38 @@ public final class Feed: PacketSink {
         case .now:
             flush(now: now)
         case .at(let due):
-            guard core.scheduledFlush == nil else { return }
-            let deadline = NIODeadline.uptimeNanoseconds(UInt64(due.nanoseconds))
-            core.scheduledFlush = home.assumeIsolated().scheduleTask(deadline: deadline) { self.flush(now: .now()) }
+            guard core.flushDue == nil else { return }
+            core.flushDue = due
+            setAlarm(for: due)
         }
+    }
+
+    /// Sees to it that what was gathered is looked at no later than at `due`.
+    ///
+    /// An alarm is never cancelled: most flushes come before theirs, and one that rings too soon is set anew. The loop
+    /// would wake up for the cancelled one all the same.
+    private func setAlarm(for due: MonotonicTime) {
+        let core = core.value
+        if let alarm = core.alarm, alarm <= due { return }
+        core.alarm = due
+        let deadline = NIODeadline.uptimeNanoseconds(UInt64(due.nanoseconds))
+        // Only a loop that is ending takes none, and ends its viewers too.
+        _ = try? home.scheduleCallback(at: deadline, handler: FlushAlarm(feed: self))
+    }
+
+    fileprivate func alarmRang(now: MonotonicTime) {
+        let core = core.value
+        // One that was set before an earlier one rings for nothing.
+        guard let alarm = core.alarm, alarm <= now else { return }
+        core.alarm = nil
+        guard let due = core.flushDue else { return }
+        if due <= now { flush(now: now) } else { setAlarm(for: due) }
     }
 
     private func flush(now: MonotonicTime) {
         let core = core.value
         // It was for what leaves now; what comes next has its own time.
-        core.scheduledFlush?.cancel()
-        core.scheduledFlush = nil
+        core.flushDue = nil
         guard !core.pending.isEmpty else { return }
         let batch = core.pending
         core.pending.removeAll(keepingCapacity: true)
@@ -221,8 +242,10 @@ private final class FeedCore {
     let cache: CacheAccount
     var pacing: FlushPacing
     var pending: [MediaPacket] = []
-    /// The flush that waits for its moment, if one does.
-    var scheduledFlush: Scheduled<Void>?
+    /// When the packets of `pending` leave by themselves; nil while there is nothing to wait for.
+    var flushDue: MonotonicTime?
+    /// The next moment at which the loop looks at that; nil while nothing is to come.
+    var alarm: MonotonicTime?
     var sinks: [any PacketSink] = []
     /// The number of the publisher that holds the feed; 0 while none that has a number does.
     var publisher: UInt64 = 0
@@ -239,6 +262,15 @@ private final class FeedCore {
     func beginPublisher() {
         timeline.beginPublisher()
         for sink in sinks { sink.publisherChanged() }
+    }
+}
+
+/// Wakes a feed on its home loop; a callback costs less than a scheduled task, which has a future.
+private struct FlushAlarm: NIOScheduledCallbackHandler, Sendable {
+    let feed: Feed
+
+    func handleScheduledCallback(eventLoop: some EventLoop) {
+        feed.alarmRang(now: .now())
     }
 }
 

@@ -12,7 +12,7 @@ struct ControlGroup: Equatable {
             }
         }
 
-        fileprivate var files: (limit: String, used: String, reclaimable: Substring) {
+        fileprivate var files: (limit: String, used: String, reclaimable: String) {
             switch self {
             case .one: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
             case .two: ("memory.max", "memory.current", "inactive_file")
@@ -46,18 +46,21 @@ struct ControlGroup: Equatable {
         }
     }
 
-    /// What the group may have and has; nil where nothing limits it.
+    /// What the group may have and has; nil where nothing limits it below `most`.
     ///
     /// Files that were read lie in memory until somebody needs it, and so are not in use, as `MemAvailable` has it.
-    func memory(below root: String) -> MemoryUse? {
+    func memory(below root: String, lessThan most: Double) -> MemoryUse? {
         let folder = root + version.folder + path + "/"
         let files = version.files
         func number(_ name: String) -> Double? {
             MemoryUse.text(folder + name).flatMap { Double($0.prefix { !$0.isWhitespace }) }
         }
         // Without a limit there is the word `max`, or a number that no machine reaches.
-        guard let limit = number(files.limit), limit > 0, let used = number(files.used) else { return nil }
-        let reclaimable = MemoryUse.text(folder + "memory.stat").flatMap { MemoryUse.values($0)[files.reclaimable] }
+        guard let limit = number(files.limit), limit > 0, limit < most else { return nil }
+        guard let used = number(files.used) else { return nil }
+        let reclaimable = MemoryUse.text(folder + "memory.stat").flatMap {
+            MemoryUse.value(files.reclaimable, in: $0)
+        }
         return MemoryUse(total: limit, used: max(0, used - (reclaimable ?? 0)))
     }
 }

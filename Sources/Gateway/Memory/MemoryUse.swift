@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// How much memory there is, and how much of it is in use; bytes.
 struct MemoryUse: Equatable {
@@ -17,15 +17,15 @@ struct MemoryUse: Equatable {
     static func current(below root: String = "") -> MemoryUse? {
         guard let machine = text(root + "/proc/meminfo").flatMap({ MemoryUse(meminfo: $0) }) else { return nil }
         let groups = ControlGroup.all(of: text(root + "/proc/self/cgroup") ?? "")
-            .compactMap { $0.memory(below: root) }
-            .filter { $0.total < machine.total }
+            .compactMap { $0.memory(below: root, lessThan: machine.total) }
         return groups.reduce(machine) { $1.part > $0.part ? $1 : $0 }
     }
 
     /// Reads `MemTotal` and `MemAvailable` of /proc/meminfo.
     init?(meminfo: String) {
-        let values = Self.values(meminfo)
-        guard let total = values["MemTotal:"], let available = values["MemAvailable:"], total > 0 else { return nil }
+        guard let total = Self.value("MemTotal:", in: meminfo), total > 0,
+            let available = Self.value("MemAvailable:", in: meminfo)
+        else { return nil }
         self.init(total: total * 1024, used: (total - available) * 1024)
     }
 
@@ -34,18 +34,32 @@ struct MemoryUse: Equatable {
         self.used = used
     }
 
-    /// The first number of each line by the line's first word.
-    static func values(_ text: String) -> [Substring: Double] {
-        var values: [Substring: Double] = [:]
-        for line in text.split(separator: "\n") {
-            let words = line.split(separator: " ")
-            guard words.count >= 2, let value = Double(words[1]) else { continue }
-            values[words[0]] = value
+    /// The number behind the word that a line begins with.
+    static func value(_ word: String, in text: String) -> Double? {
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+            if words.count >= 2, words[0].elementsEqual(word.utf8) { return Double(Substring(words[1])) }
         }
-        return values
+        return nil
     }
 
+    /// What a file of the kernel's says; read as a whole, for these have no size.
     static func text(_ path: String) -> String? {
-        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1 << 15) { space -> String? in
+            var length = 0
+            while length < space.count {
+                let count = read(file, space.baseAddress?.advanced(by: length), space.count - length)
+                if count == 0 { break }
+                if count < 0 {
+                    guard errno == EINTR else { return nil }
+                    continue
+                }
+                length += count
+            }
+            return String(decoding: space[..<length], as: UTF8.self)
+        }
     }
 }

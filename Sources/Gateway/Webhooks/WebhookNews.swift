@@ -23,8 +23,16 @@ final class WebhookNews: Service {
     private let routes: ControlRoutes
     private let viewership: ViewershipLedger
     private let history: HistoryKeeper
-    /// What broadcasts had reached before us.
-    private let known: ThresholdWatch
+    private struct Reports {
+        /// Which thresholds broadcasts have reached, before us too.
+        var thresholds: ThresholdWatch
+        var minute = WebhookNews.presentMinute
+        var turns = 0
+    }
+
+    private let reports: Mutex<Reports>
+    /// Says that broadcasts may have ended whose summaries are to be told.
+    private let endings = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let start = Int64(Date().timeIntervalSince1970 * 1000)
     private let logger: Logger
     /// Looks for ended broadcasts that are still to be made; the history is written a moment after the end.
@@ -47,7 +55,7 @@ final class WebhookNews: Service {
         self.logger = logger
         var known = ThresholdWatch(thresholds)
         for room in viewership.totals().rooms { _ = known.note(room, isKnown: true) }
-        self.known = known
+        reports = Mutex(Reports(thresholds: known))
         webhooks.whenDisabled { [weak self] endpoint in
             guard let self else { return }
             self.webhooks.post(self.routes.disabledEvent(of: endpoint))
@@ -68,39 +76,42 @@ final class WebhookNews: Service {
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.webhooks.run() }
-                group.addTask { await self.report() }
+                group.addTask { await self.summarise() }
             }
         }
         await webhooks.close()
     }
 
-    /// Once a second: thresholds, at each minute the figures of every room, and summaries of what is over.
-    private func report() async {
-        var watch = known
+    /// Looks for what is to be told of the rooms' audiences: thresholds, and at each minute the figures of every room.
+    ///
+    /// To be called about once a second; waits for nothing.
+    func look(at rooms: [RoomViewership]) {
+        let (events, isTurn) = reports.withLock { reports in
+            var events: [WebhookEvent] = []
+            for room in rooms {
+                events += reports.thresholds.note(room).map { routes.thresholdEvent($0, of: room) }
+            }
+            reports.thresholds.keep(only: Set(rooms.map(\.room)))
+            if reports.minute != Self.presentMinute {
+                reports.minute = Self.presentMinute
+                events += rooms.map { routes.minuteEvent(of: $0) }
+            }
+            reports.turns += 1
+            return (events, reports.turns % Self.lookPause == 0)
+        }
+        for event in events { webhooks.post(event) }
+        let isDue = looks.load(ordering: .relaxed) > 0
+        if isDue { looks.subtract(1, ordering: .relaxed) }
+        if isDue || isTurn { endings.continuation.yield() }
+    }
+
+    private static var presentMinute: Int { Int(Date().timeIntervalSince1970) / 60 }
+
+    /// Tells the summaries of what is over, each time that something may be.
+    private func summarise() async {
         // Where the last life stopped telling; a gateway that has never told anything begins with now.
         var mark = (try? await webhooks.mark(Self.summaryMark)) ?? start
-        var minute = Int(Date().timeIntervalSince1970) / 60
-        var turns = 0
-        while !Task.isCancelled {
-            // Cancellation ends the sleep and, with it, the loop.
-            try? await Task.sleep(for: .seconds(1), tolerance: .milliseconds(250))
-            if Task.isCancelled { return }
-            let rooms = viewership.totals().rooms
-            for room in rooms {
-                for threshold in watch.note(room) { webhooks.post(routes.thresholdEvent(threshold, of: room)) }
-            }
-            watch.keep(only: Set(rooms.map(\.room)))
-            let present = Int(Date().timeIntervalSince1970) / 60
-            if present != minute {
-                minute = present
-                for room in rooms { webhooks.post(routes.minuteEvent(of: room)) }
-            }
-            turns += 1
-            let isDue = looks.load(ordering: .relaxed) > 0
-            guard isDue || turns % Self.lookPause == 0 else { continue }
-            if isDue { looks.subtract(1, ordering: .relaxed) }
-            mark = await summarise(after: mark)
-        }
+        for await _ in endings.stream { mark = await summarise(after: mark) }
     }
 
     /// Tells the summaries of the broadcasts that have ended since.

@@ -79,7 +79,7 @@ struct JoinStormTests {
             let stand = try await RTMPStand(group, configuration: configuration, highWaterMark: 16 << 10)
             let players = MultiThreadedEventLoopGroup(numberOfThreads: 1)
             let feed = stand.feeds.open("r")
-            let camera = Camera(feed, bytes: 12_000)
+            let camera = Camera(feed, bytes: 6_000)
             do {
                 try await meet(stand, feed, players)
             } catch {

@@ -47,11 +47,12 @@ struct WebhookNewsTests {
             logger: logger
         )
         webhooks.load()
+        let health = Health()
         let web = GatewayWeb(
             pipeline: pipeline,
             webhooks: webhooks,
             ports: ListeningPorts { _ in },
-            health: Health(),
+            health: health,
             configuration: configuration,
             logger: logger
         )
@@ -65,13 +66,14 @@ struct WebhookNewsTests {
             logger: logger
         )
         let running = Task { try await news.run() }
-        let keeping = Task { await pipeline.history.run(pipeline.viewership) }
+        let upkeep = Upkeep(pipeline: pipeline, news: news, web: web, health: health, logger: logger)
+        let keeping = Task { try await upkeep.run() }
         var failure: (any Error)?
         do { try await body(pipeline, webhooks) } catch { failure = error }
         running.cancel()
         keeping.cancel()
+        try await keeping.value
         try await running.value
-        await keeping.value
         pipeline.livestreams.shutdown()
         await pipeline.keeper.close(within: 5)
         await pipeline.history.close()
