@@ -58,7 +58,7 @@ extension BroadcastCall {
 
     // MARK: Events
 
-    private func take(_ event: EventResource) {
+    func take(_ event: EventResource) {
         guard var room else { return }
         switch StageEvent.Name(rawValue: event.type) {
         case .heartbeat: return
@@ -102,7 +102,8 @@ extension BroadcastCall {
         case .participantReconnected where isOwn:
             if status.phase == .reconnecting(.media) { handle(.restored(.resume)) }
         case .participantModeChanged where isOwn:
-            if event.participant?.mode != ParticipantMode.sendAndReceive.rawValue { ingest = nil }
+            // As is known by now: an event may be behind what the answer to a later change has told.
+            if localParticipant?.isHost != true { ingest = nil }
             handle(.roomChanged)
         case .roomEnded: handle(.roomEnded(room: session?.reference ?? ""))
         case .invitationCreated, .invitationAccepted, .invitationRejected, .invitationCancelled, .invitationMissed:

@@ -223,7 +223,7 @@ public final class CallingModel {
                 list.contains { $0.isHost && $0.identity != call.identity && $0.isOn(.screen) }
             )
         }
-        await media.take(list, of: call)
+        await media.takeParticipants(of: call)
     }
 
     private func setRinging(_ isRinging: Bool) {

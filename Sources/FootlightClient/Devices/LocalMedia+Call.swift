@@ -22,10 +22,11 @@ extension LocalMedia {
         }
     }
 
-    /// Takes who is in the room; oneself may have gone on stage, or stepped down.
-    func take(_ participants: [ParticipantResource], of call: BroadcastCall) async {
-        guard call.status.phase == .joined else { return }
-        guard let own = participants.first(where: { $0.identity == call.identity }) else { return }
+    /// Takes that somebody in the room has changed; it may be oneself, who went on stage or stepped down.
+    ///
+    /// What counts is the call as it is by now: a list of participants may be behind what an answer has told since.
+    func takeParticipants(of call: BroadcastCall) async {
+        guard call.status.phase == .joined, let own = call.localParticipant else { return }
         await follow(isHost: own.isHost)
     }
 }

@@ -188,7 +188,7 @@ public final class LiveCall: CallManageable {
             participants = follower.participants
             participantNews.send(participants)
         }
-        await media.take(list, of: call)
+        await media.takeParticipants(of: call)
         tellDevices()
     }
 

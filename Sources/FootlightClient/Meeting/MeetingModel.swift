@@ -162,7 +162,7 @@ public final class MeetingModel {
     func take(_ next: [ParticipantResource]) async {
         held = next
         tellHeld()
-        await media.take(next, of: call)
+        await media.takeParticipants(of: call)
     }
 
     private func tellHeld() {

@@ -1,4 +1,5 @@
 import FootlightTesting
+import Foundation
 import GatewayModel
 import Stage
 import Testing
@@ -88,18 +89,42 @@ struct MeetingModelTests {
         model.join("show", mode: .receiveOnly)
         let own = Played.participant("ann", mode: .receiveOnly)
         try model.call.playJoined([own, host])
-        #expect(try await soon(within: .seconds(5)) { listener.heard.count >= 5 })
+        #expect(try await soon { listener.heard.count >= 5 })
         #expect(listener.heard.filter { $0 != "joined" } == ["in ann", "in bob", "on audio", "on video"])
         #expect(model.streams.isCameraOn(host.sid))
         try model.call.play([own, Played.participant("bob", on: [.mic], isDominant: true)])
-        #expect(try await soon(within: .seconds(5)) { listener.heard.count >= 7 })
+        #expect(try await soon { listener.heard.count >= 7 })
         #expect(listener.heard.suffix(2) == ["off video", "floor bob"])
         try model.call.play([own, Played.participant("bob", on: [.mic])])
-        #expect(try await soon(within: .seconds(5)) { listener.heard.last == "floor nobody" })
+        #expect(try await soon { listener.heard.last == "floor nobody" })
         model.call.handle(.sessionDisconnected(.roomCompleted))
         #expect(model.hosts.isEmpty && model.meetingState == .failed && model.error == .roomCompleted)
-        #expect(try await soon(within: .seconds(5)) { listener.heard.contains("left 53118") })
+        #expect(try await soon { listener.heard.contains("left 53118") })
         #expect(model.streams == StreamMaps())
+    }
+
+    @Test("V18 V19 down and up again: the word of stepping down that comes late takes nothing back")
+    func late() throws {
+        let call = try Played.call()
+        let changed = { (rev: Int, mode: ParticipantMode) in
+            let own = WireFixtures.participant("ann", mode: mode.rawValue, revision: UInt64(rev))
+            return try EventResource(
+                wire: WireFixtures.event("participant.mode_changed", rev: rev, ",\"participant\":\(own)")
+            )
+        }
+        call.join(CallJoin(room: "show"))
+        try call.playJoined([Played.participant("ann")])
+        let answer = try WireJSON.decode(JoinAnswer.self, from: Data(WireFixtures.joinAnswer().utf8))
+        call.session = CallSession(answer, of: "show")
+        // The answer to the second change has come before the event of the first.
+        call.take(try #require(try changed(3, .sendAndReceive).participant))
+        call.ingest = RTMPIngestResource(url: "rtmp://gateway/live", streamKey: "a", screenStreamKey: "b")
+        call.take(try changed(2, .receiveOnly))
+        #expect(call.localParticipant?.isHost == true && call.ingest?.streamKey == "a")
+        call.take(try changed(3, .sendAndReceive))
+        #expect(call.localParticipant?.isHost == true && call.ingest?.streamKey == "a")
+        call.take(try changed(4, .receiveOnly))
+        #expect(call.localParticipant?.isHost == false && call.ingest == nil)
     }
 
     @Test("V19 a mode is changed for oneself, and only in a meeting")
