@@ -76,7 +76,7 @@ struct AssetStoreTests {
         }
         #expect(error?.code == 3073 && error?.message.hasPrefix("name ") == true)
         #expect(try await store.assets(of: "RM1") == [new])
-        #expect(try await eventually(within: .seconds(2)) { files("RM1") == ["logo"] }, "no half of a file is left")
+        #expect(try await eventually { files("RM1") == ["logo"] }, "no half of a file is left")
     }
 
     @Test("A room takes 64 files, also when they all come at once, and goes on replacing them")
@@ -106,7 +106,7 @@ struct AssetStoreTests {
     func tidy() async throws {
         for room in ["RM1", "RM2", "RM3"] { _ = try await store.store(pieces(Self.png), as: "logo", room: room) }
         store.roomEnded("RM1")
-        #expect(try await eventually(within: .seconds(2)) { files("RM1").isEmpty })
+        #expect(try await eventually { files("RM1").isEmpty })
         try Data(Self.png).write(to: URL(fileURLWithPath: folder.file("assets/RM2/.logo.17")))
         AssetStore(path: folder.file("assets")).tidy(keeping: ["RM2"])
         #expect(files("RM2") == ["logo"] && files("RM3").isEmpty)

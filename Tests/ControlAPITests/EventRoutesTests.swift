@@ -88,7 +88,7 @@ struct EventRoutesTests {
             _ = await events.next()
             #expect(server.directory.readerCount == 1)
             client.close()
-            let isGone = try await eventually(within: .seconds(5)) { server.directory.readerCount == 0 }
+            let isGone = try await eventually { server.directory.readerCount == 0 }
             #expect(isGone)
         }
     }
@@ -124,7 +124,7 @@ struct EventRoutesTests {
                 path: Self.path,
                 token: try await server.tokens.mintOperator(expiresIn: 60)
             )
-            let hasReader = try await eventually(within: .seconds(5)) { server.directory.readerCount == 1 }
+            let hasReader = try await eventually { server.directory.readerCount == 1 }
             #expect(hasReader)
             // More than the sockets hold; every change of the outputs is one event of about 64 KiB.
             let text = String(repeating: "x", count: 64 * 1024)
@@ -184,7 +184,7 @@ struct EventRoutesTests {
             }
             clients.append(try await opened(server, .operator))
             clients[0].close()
-            let isFree = try await eventually(within: .seconds(5)) { server.directory.readerCount == 9 }
+            let isFree = try await eventually { server.directory.readerCount == 9 }
             #expect(isFree)
             for client in clients { client.close() }
         }

@@ -92,7 +92,7 @@ struct SessionRoutesTests {
             _ = await events.next()
             #expect(try status(server, "ann") == .connected)
             client.close()
-            let isLost = try await eventually(within: .seconds(15)) {
+            let isLost = try await eventually {
                 server.directory.sweep()
                 return try status(server, "ann") == .reconnecting
             }
@@ -163,7 +163,7 @@ struct SessionRoutesTests {
             _ = await events.next()
             #expect(await events.next()?.name == "room.snapshot", "it may look on")
             client.close()
-            let isGone = try await eventually(within: .seconds(5)) { server.directory.readerCount == 0 }
+            let isGone = try await eventually { server.directory.readerCount == 0 }
             #expect(isGone)
             clock.advance(by: .seconds(120))
             server.directory.sweep()

@@ -113,7 +113,7 @@ struct WebhookRoutesTests {
             func list(_ query: String = "") async throws -> WebhookDeliveryList {
                 try await server.ask("GET", path + query).decode(WebhookDeliveryList.self)
             }
-            let isThere = try await eventually(within: .seconds(5)) {
+            let isThere = try await eventually {
                 try await list().deliveries.contains { $0.type == "room.ended" }
             }
             let all = try await list().deliveries

@@ -17,7 +17,7 @@ struct HostDoorTests {
         try await HostDoorStand.run { stand in
             let key = try stand.join("anna")
             let host = try stand.publish(key)
-            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 40 })
+            #expect(try await eventually { (stand.sinks.first?.count ?? 0) > 40 })
             let sink = try #require(stand.sinks.first)
             #expect(sink.takeovers == 1)
             let packets = sink.packets
@@ -32,7 +32,7 @@ struct HostDoorTests {
             host.end()
             // The host keeps its place: the connection is gone, the participant is not.
             #expect(
-                try await eventually(within: .seconds(5)) {
+                try await eventually {
                     try stand.stage.participant("anna", in: "show").tracks.isEmpty
                 }
             )
@@ -48,16 +48,16 @@ struct HostDoorTests {
             for _ in 0..<3 {
                 let start = MonotonicTime.now()
                 let host = try stand.publish(wrong)
-                #expect(try await host.wait(.seconds(10)) != nil)
+                #expect(try await host.wait(.seconds(20)) != nil)
                 #expect(host.standardError.contains("not known"))
                 #expect(MonotonicTime.now().seconds(since: start) >= HostDoorStand.delay)
             }
             let host = try stand.publish(wrong)
-            #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(try await host.wait(.seconds(20)) != nil)
             #expect(host.standardError.contains("too many wrong stream keys"))
             #expect(stand.sinks.isEmpty)
             try stand.publish(key)
-            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 5 })
+            #expect(try await eventually { (stand.sinks.first?.count ?? 0) > 5 })
         }
     }
 
@@ -66,16 +66,16 @@ struct HostDoorTests {
         try await HostDoorStand.run { stand in
             let key = try stand.join("anna")
             let first = try stand.publish(key)
-            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 5 })
+            #expect(try await eventually { (stand.sinks.first?.count ?? 0) > 5 })
             let second = try stand.publish(key)
-            #expect(try await first.wait(.seconds(10)) != nil)
-            #expect(try await eventually(within: .seconds(10)) { stand.sinks.count == 2 && stand.sinks[1].count > 20 })
+            #expect(try await first.wait(.seconds(20)) != nil)
+            #expect(try await eventually { stand.sinks.count == 2 && stand.sinks[1].count > 20 })
             #expect(stand.sinks.map(\.takeovers) == [1, 1])
             #expect(second.isRunning)
             // The end of the older connection did not take the host off the stage.
             #expect(try stand.stage.participant("anna", in: "show").track(.camera) != nil)
             let count = stand.sinks[0].count
-            #expect(try await eventually(within: .seconds(10)) { stand.sinks[1].count > 60 })
+            #expect(try await eventually { stand.sinks[1].count > 60 })
             #expect(stand.sinks[0].count == count)
         }
     }
@@ -84,14 +84,14 @@ struct HostDoorTests {
     func gated() async throws {
         try await HostDoorStand.run { stand in
             try stand.publish(try stand.join("anna"))
-            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 20 })
+            #expect(try await eventually { (stand.sinks.first?.count ?? 0) > 20 })
             let sink = try #require(stand.sinks.first)
 
             _ = try stand.stage.setTrack(room: "show", participant: "anna", name: .mic, isEnabled: false)
             // What is being handed over at this very moment may still come.
             try await Task.sleep(for: .milliseconds(50))
             let muted = sink.packets
-            #expect(try await eventually(within: .seconds(10)) { sink.count > muted.count + 20 })
+            #expect(try await eventually { sink.count > muted.count + 20 })
             #expect(sink.packets.dropFirst(muted.count).allSatisfy { !$0.isAudio })
 
             try stand.stage.unpublishTrack(room: "show", participant: "anna", name: .camera)
@@ -104,14 +104,14 @@ struct HostDoorTests {
             _ = try stand.stage.publishTrack(room: "show", participant: "anna", name: .camera)
             _ = try stand.stage.setTrack(room: "show", participant: "anna", name: .mic, isEnabled: true)
             #expect(
-                try await eventually(within: .seconds(10)) { sink.packets.dropFirst(silent).contains(where: \.isVideo) }
+                try await eventually { sink.packets.dropFirst(silent).contains(where: \.isVideo) }
             )
             let back = sink.packets.dropFirst(silent)
             let first = try #require(back.first { $0.isVideo })
             #expect(first.isKeyPicture || first.isConfiguration)
             #expect(back.first { $0.isVideo && !$0.isConfiguration }?.isKeyPicture == true)
             #expect(back.contains { $0.isAudio })
-            #expect(try await eventually(within: .seconds(3)) { stand.door.statistics.droppedSounds > 10 })
+            #expect(try await eventually { stand.door.statistics.droppedSounds > 10 })
             #expect(stand.door.statistics.droppedPictures > 5)
         }
     }
@@ -120,21 +120,21 @@ struct HostDoorTests {
     func silent() async throws {
         try await HostDoorStand.run { stand in
             let host = try stand.publish(try stand.join("anna"))
-            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 20 })
+            #expect(try await eventually { (stand.sinks.first?.count ?? 0) > 20 })
             host.signal(SIGSTOP)
             let stopped = MonotonicTime.now()
             #expect(
-                try await eventually(within: .seconds(6)) {
+                try await eventually {
                     try stand.stage.participant("anna", in: "show").status == .reconnecting
                 }
             )
             let missed = MonotonicTime.now().seconds(since: stopped)
-            #expect(missed > 2.5 && missed < 5)
+            #expect(missed > 2.5 && missed < 8)
             #expect(stand.door.statistics.interruptions >= 1)
             #expect(try stand.stage.participant("anna", in: "show").tracks.count == 2)
             host.signal(SIGCONT)
             #expect(
-                try await eventually(within: .seconds(5)) {
+                try await eventually {
                     try stand.stage.participant("anna", in: "show").status == .connected
                 }
             )
@@ -159,7 +159,7 @@ struct HostDoorTests {
             try stand.publish(#require(joined.credentials).streamKey)
             try stand.publish(stand.join("bert"))
             #expect(
-                try await eventually(within: .seconds(10)) {
+                try await eventually {
                     stand.sinks.count == 2 && stand.sinks.allSatisfy { $0.count > 60 }
                 }
             )
@@ -177,7 +177,7 @@ struct HostDoorTests {
                 JoinRequest(identity: "anna", mode: .sendAndReceive, callSettings: small)
             )
             let host = try stand.publish(#require(joined.credentials).streamKey)
-            #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(try await host.wait(.seconds(20)) != nil)
             #expect(host.standardError.contains("320x180 is too large") && host.standardError.contains("(53305)"))
             #expect(stand.sinks.allSatisfy { sink in !sink.packets.contains(where: \.isVideo) })
 
@@ -209,7 +209,7 @@ struct HostDoorTests {
             }
             defer { observation.cancel() }
             let old = try stand.publish(key, codec: "flv")
-            #expect(try await old.wait(.seconds(10)) != nil)
+            #expect(try await old.wait(.seconds(20)) != nil)
             #expect(old.standardError.contains("Sorenson H.263 is not supported"), "\(old.standardError)")
             #expect(old.standardError.contains("(53404)"), "\(old.standardError)")
             #expect(told.withLock { $0.map(\.code) } == [53404])
@@ -231,13 +231,13 @@ struct HostDoorTests {
             defer { observation.cancel() }
             let key = try stand.join("anna")
             try stand.publish(key)
-            #expect(try await eventually(within: .seconds(10)) { (stand.sinks.first?.count ?? 0) > 5 })
+            #expect(try await eventually { (stand.sinks.first?.count ?? 0) > 5 })
             let second = try stand.publish(try stand.join("bert"))
-            #expect(try await second.wait(.seconds(10)) != nil)
+            #expect(try await second.wait(.seconds(20)) != nil)
             #expect(second.standardError.contains("(53305)"), "\(second.standardError)")
             #expect(failures.withLock { $0 } == [53305])
             try stand.publish(key)
-            #expect(try await eventually(within: .seconds(10)) { stand.sinks.count == 2 && stand.sinks[1].count > 5 })
+            #expect(try await eventually { stand.sinks.count == 2 && stand.sinks[1].count > 5 })
         }
     }
 
@@ -247,7 +247,7 @@ struct HostDoorTests {
             let key = try stand.join("anna")
             _ = try stand.stage.changeMode(room: "show", participant: "anna", to: .receiveOnly)
             let host = try stand.publish(key)
-            #expect(try await host.wait(.seconds(10)) != nil)
+            #expect(try await host.wait(.seconds(20)) != nil)
             #expect(host.standardError.contains("not a host"))
             #expect(stand.sinks.isEmpty)
         }
@@ -261,16 +261,16 @@ struct HostDoorTests {
             let other = try stand.join("bert", room: "other")
             let hosts = [try stand.publish(key), try stand.publish(other)]
             #expect(
-                try await eventually(within: .seconds(10)) {
+                try await eventually {
                     stand.sinks.count == 2 && stand.sinks.allSatisfy { $0.count > 5 }
                 }
             )
             try stand.stage.end(room: "show")
             stand.door.close(because: "the room has ended") { $0.room == "show" }
-            #expect(try await hosts[0].wait(.seconds(10)) != nil)
+            #expect(try await hosts[0].wait(.seconds(20)) != nil)
             #expect(hosts[1].isRunning)
             let again = try stand.publish(key)
-            #expect(try await again.wait(.seconds(10)) != nil)
+            #expect(try await again.wait(.seconds(20)) != nil)
             #expect(stand.sinks.count == 2)
         }
     }

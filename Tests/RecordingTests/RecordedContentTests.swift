@@ -12,7 +12,7 @@ import Testing
         let studio = try Studio()
         try studio.begin()
         try await studio.play(Clip.red.value, delayedBy: 3_600_000)
-        _ = try await eventually(within: .seconds(5)) { studio.states.last == .started }
+        _ = try await eventually { studio.states.last == .started }
         let files = try await studio.end()
         let file = try #require(files.first)
         #expect(files.count == 1)

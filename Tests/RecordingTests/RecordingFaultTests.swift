@@ -40,7 +40,7 @@ import Testing
         try studio.begin()
         let clip = try await Clip.red.value
         for round in 0..<6 { studio.play(clip, delayedBy: Int64(round) * 7000) }
-        let isTold = try await eventually(within: .seconds(10)) { !studio.failures.isEmpty }
+        let isTold = try await eventually { !studio.failures.isEmpty }
         #expect(isTold)
         let error = try #require(studio.failures.first)
         #expect(studio.failures.count == 1)
@@ -68,7 +68,7 @@ import Testing
         let clip = try await Clip.red.value
         studio.play(clip)
         let control = try studio.control
-        let isWritten = try await eventually(within: .seconds(10)) {
+        let isWritten = try await eventually {
             (control.files(room: Studio.room).first?.duration ?? 0) > 5.9
         }
         #expect(isWritten)

@@ -43,13 +43,13 @@ import Testing
 
         let next = try Studio(folder) { $0.keptBytes = lastTwo }
         let control = try next.control
-        let isSwept = try await eventually(within: .seconds(5)) { control.files(room: Studio.room).count == 2 }
+        let isSwept = try await eventually { control.files(room: Studio.room).count == 2 }
         #expect(isSwept)
         #expect(control.files(room: Studio.room).map(\.part) == [3, 4])
 
         let last = try Studio(folder) { $0.keptSeconds = 0.001 }
         let lastControl = try last.control
-        let isEmpty = try await eventually(within: .seconds(5)) { lastControl.files(room: Studio.room).isEmpty }
+        let isEmpty = try await eventually { lastControl.files(room: Studio.room).isEmpty }
         #expect(isEmpty)
     }
 
@@ -74,14 +74,14 @@ import Testing
         try await studio.play(Clip.red.value)
         let control = try studio.control
         control.roomEnded(Studio.room)
-        let hasEnded = try await eventually(within: .seconds(5)) { control.isIdle }
+        let hasEnded = try await eventually { control.isIdle }
         #expect(hasEnded)
         #expect(control.files(room: Studio.room).map(\.state) == [.completed])
     }
 
     private static func firstFile(of studio: Studio) async throws -> RecordedFile? {
         let control = try studio.control
-        _ = try await eventually(within: .seconds(5)) { !control.files(room: Studio.room).isEmpty }
+        _ = try await eventually { !control.files(room: Studio.room).isEmpty }
         return control.files(room: Studio.room).first
     }
 }

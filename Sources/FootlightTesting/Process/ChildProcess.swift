@@ -120,11 +120,14 @@ public final class ChildProcess: Sendable {
     public func end() {
         state.withLock { state in
             if !state.isGroupGone { kill(-pid, SIGKILL) }
-            // A process may start another while it is looked for, and takes a moment to die; none takes a second.
-            for _ in 0..<200 {
+            // A process may start another while it is looked for, and takes a moment to die; none takes five seconds.
+            // While it dies it has lost its environment, and with it the mark, before it is gone.
+            var dying: Set<Int32> = []
+            for _ in 0..<1000 {
                 let others = RunningProcess.carrying(mark).filter { $0 != pid }
                 for other in others { kill(other, SIGKILL) }
-                if others.isEmpty { break }
+                dying = dying.union(others).filter(RunningProcess.isAlive)
+                if others.isEmpty, dying.isEmpty { break }
                 usleep(5000)
             }
             collect(&state, options: 0)

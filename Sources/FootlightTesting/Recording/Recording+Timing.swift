@@ -31,6 +31,18 @@ extension Recording {
         return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0
     }
 
+    /// The steps in seconds from one picture to the next that are no whole number of pictures, to a millisecond.
+    ///
+    /// A program has none, and on a machine that is fast enough each step is one picture; where it is not, some are left
+    /// out, and the others keep their times.
+    public func unevenSteps(frameRate: Double = 30) -> [Double] {
+        let times = packets(.video).map(\.decodeTime)
+        return zip(times, times.dropFirst()).map { $1 - $0 }.filter { step in
+            let pictures = (step * frameRate).rounded()
+            return pictures < 1 || abs(step - pictures / frameRate) > 0.0015
+        }
+    }
+
     /// How many packets have a decode time before that of the packet ahead of them in the same stream.
     public var backwardSteps: Int {
         [RecordedPacket.Kind.video, .audio].reduce(0) { sum, kind in

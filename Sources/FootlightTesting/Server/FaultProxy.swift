@@ -53,6 +53,12 @@ public final class FaultProxy: Sendable {
     /// Connections accepted so far, those that were cut at once included.
     public var connectionCount: Int { settings.connectionCount }
 
+    /// Whether somebody has asked something of which no answer has come through yet, as of some milliseconds ago.
+    ///
+    /// False while the line is cut or swallows everything. A test that moves a clock by hand lets it stand meanwhile, or
+    /// a machine that is slow at that moment would cost the asker its whole deadline.
+    public var isAnswerDue: Bool { settings.isAnswerDue }
+
     /// Ends all connections and listens no more.
     public func close() {
         settings.isOver = true

@@ -12,6 +12,9 @@ struct FaultProxyLoop: Sendable {
         let to: Int32
         var waiting: [(due: MonotonicTime, bytes: [UInt8])] = []
         var isEnded = false
+        /// Bytes taken in, and bytes handed on, so far.
+        var taken = 0
+        var sent = 0
 
         /// The most that may wait before no more is read.
         static let limit = 1 << 20
@@ -27,6 +30,7 @@ struct FaultProxyLoop: Sendable {
                 let count = read(from, &buffer, min(buffer.count, share))
                 if count > 0 {
                     share -= count
+                    taken += count
                     waiting.append((now.advanced(seconds: delay), Array(buffer[..<count])))
                 } else if count == 0 {
                     isEnded = true
@@ -37,11 +41,12 @@ struct FaultProxyLoop: Sendable {
                 }
             }
             while let first = waiting.first, first.due <= now {
-                let sent = send(to, first.bytes, first.bytes.count, Int32(MSG_NOSIGNAL))
-                if sent == first.bytes.count {
+                let count = send(to, first.bytes, first.bytes.count, Int32(MSG_NOSIGNAL))
+                sent += max(count, 0)
+                if count == first.bytes.count {
                     waiting.removeFirst()
-                } else if sent >= 0 {
-                    waiting[0].bytes.removeFirst(sent)
+                } else if count >= 0 {
+                    waiting[0].bytes.removeFirst(count)
                 } else if errno == EAGAIN || errno == ENOTCONN {
                     break
                 } else {
@@ -55,6 +60,18 @@ struct FaultProxyLoop: Sendable {
     private struct Link {
         var up: Lane
         var down: Lane
+        /// Who connected has said something, or is about to, and has heard nothing since.
+        var isAsking = true
+
+        /// - Returns: False when the link is over.
+        mutating func move(delay: Double, share: Int, now: MonotonicTime) -> Bool {
+            let (asked, answered) = (up.taken, down.sent)
+            let isUp = up.move(delay: delay, share: share, now: now)
+            let isDown = down.move(delay: delay, share: share, now: now)
+            if up.taken > asked { isAsking = true }
+            if down.sent > answered { isAsking = false }
+            return isUp && isDown
+        }
 
         func reset() {
             LoopbackSocket.reset(up.from)
@@ -88,6 +105,7 @@ struct FaultProxyLoop: Sendable {
                 links = []
             case .blackHole: break
             }
+            settings.isAnswerDue = mode != .blackHole && links.contains { $0.isAsking }
             latest = MonotonicTime.now()
             usleep(3_000)
         }
@@ -98,9 +116,7 @@ struct FaultProxyLoop: Sendable {
     private func move(_ links: inout [Link], delay: Double, share: Int = .max) {
         let now = MonotonicTime.now()
         for index in links.indices.reversed() {
-            let isUp = links[index].up.move(delay: delay, share: share, now: now)
-            let isDown = links[index].down.move(delay: delay, share: share, now: now)
-            if !(isUp && isDown) {
+            if !links[index].move(delay: delay, share: share, now: now) {
                 // HTTP needs no half-open connections: with one direction the other ends.
                 close(links[index].up.from)
                 close(links[index].up.to)

@@ -6,6 +6,7 @@ final class FaultProxySettings: Sendable {
         var mode: FaultProxy.Mode
         var target: Int
         var connectionCount = 0
+        var isAnswerDue = false
         var isOver = false
     }
 
@@ -23,6 +24,11 @@ final class FaultProxySettings: Sendable {
     var target: Int {
         get { state.withLock { $0.target } }
         set { state.withLock { $0.target = newValue } }
+    }
+
+    var isAnswerDue: Bool {
+        get { state.withLock { $0.isAnswerDue } }
+        set { state.withLock { $0.isAnswerDue = newValue } }
     }
 
     var isOver: Bool {

@@ -55,7 +55,7 @@ struct FeedTests {
             try await feed.settle(group)
             #expect(try await tags(of: output, on: loop) == ["V0", "A0", "K0"])
             #expect(
-                try await eventually(within: .seconds(2)) { try await tags(of: output, on: loop).count == 23 }
+                try await eventually { try await tags(of: output, on: loop).count == 23 }
             )
             #expect(try await loop.submit { output.value.flushes }.get() == 2)
         }
@@ -74,7 +74,7 @@ struct FeedTests {
                 feed.receive(Packets.picture(Int64(number) * 100 / 3, isKey: number == 0))
             }
             #expect(
-                try await eventually(within: .seconds(2)) { try await tags(of: output, on: loop).count == 36 }
+                try await eventually { try await tags(of: output, on: loop).count == 36 }
             )
             // A machine that stalls may part a group; with a flush for each picture that was ever held there are 16.
             #expect(try await loop.submit { output.value.flushes }.get() <= 14)

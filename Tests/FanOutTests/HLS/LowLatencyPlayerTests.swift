@@ -47,7 +47,7 @@ struct LowLatencyPlayerTests {
 
     private func reply(_ client: RawClient) async throws -> Reply? {
         var found: Reply?
-        _ = try await eventually(within: .seconds(5), every: .milliseconds(2)) {
+        _ = try await eventually(every: .milliseconds(2)) {
             guard let (header, body) = client.takeAnswer() else { return false }
             found = Reply(status: Int(header.dropFirst(9).prefix(3)) ?? 0, body: body)
             return true
@@ -74,7 +74,7 @@ struct LowLatencyPlayerTests {
             let show = Show(stand)
             async let running: Void = show.run(seconds: 4)
             let (reloads, parts) = (try await stand.connect(), try await stand.connect())
-            #expect(try await eventually(within: .seconds(5)) { show.program.segmentCount >= 5 })
+            #expect(try await eventually { show.program.segmentCount >= 5 })
             try await reloads.ask("/live/r/media.m3u8?sid=r-1")
             var playlist = try #require(try await reply(reloads)).text
             var delays: [Int64] = []

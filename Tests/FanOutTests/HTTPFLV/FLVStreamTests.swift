@@ -21,10 +21,10 @@ struct FLVStreamTests {
             }
             let client = try await stand.connect()
             try await client.ask("/live/r.flv")
-            #expect(try await eventually(within: .seconds(3)) { tags(client) == ["m0", "V0", "A0", "K0", "p40"] })
+            #expect(try await eventually { tags(client) == ["m0", "V0", "A0", "K0", "p40"] })
             feed.receive(Packets.sound(50))
             feed.receive(Packets.picture(80))
-            #expect(try await eventually(within: .seconds(3)) { tags(client).suffix(2) == ["s50", "p80"] })
+            #expect(try await eventually { tags(client).suffix(2) == ["s50", "p80"] })
             let (header, body) = try #require(client.answer)
             #expect(header.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(header.contains("\r\nContent-Type: video/x-flv\r\n"))
@@ -33,7 +33,7 @@ struct FLVStreamTests {
             #expect(Array(body.readableBytesView.prefix(13)) == [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 9, 0, 0, 0, 0])
             #expect(feed.activity.viewers == 1)
             try await client.close()
-            #expect(try await eventually(within: .seconds(3)) { feed.activity.viewers == 0 })
+            #expect(try await eventually { feed.activity.viewers == 0 })
             #expect(stand.audience.story == ["opened r-1", "closed(left) r-1"])
             #expect(stand.audience.events.allSatisfy { $0.playback == .flv && $0.room == "r" })
         }
@@ -48,12 +48,12 @@ struct FLVStreamTests {
             let client = try await stand.connect()
             let ask = "GET /live/r.flv HTTP/1.1\r\nHost: h\r\n\r\n"
             try await client.send(ask + ask + "GET /live/none/index.m3u8 HTTP/1.1\r\nHost: h\r\n\r\n")
-            #expect(try await eventually(within: .seconds(3)) { tags(client) == ["V0", "K0"] })
+            #expect(try await eventually { tags(client) == ["V0", "K0"] })
             feed.receive(Packets.picture(40))
-            #expect(try await eventually(within: .seconds(3)) { tags(client) == ["V0", "K0", "p40"] })
+            #expect(try await eventually { tags(client) == ["V0", "K0", "p40"] })
             #expect(feed.activity.viewers == 1)
             try await client.close()
-            #expect(try await eventually(within: .seconds(3)) { stand.audience.story.count == 2 })
+            #expect(try await eventually { stand.audience.story.count == 2 })
         }
     }
 
@@ -67,14 +67,14 @@ struct FLVStreamTests {
                 "GET /live/no.flv HTTP/1.1\r\nHost: h\r\n\r\nGET /live/r.flv?sid=r-77 HTTP/1.1\r\nHost: h\r\n\r\n"
             )
             #expect(
-                try await eventually(within: .seconds(3)) {
+                try await eventually {
                     String(buffer: client.received).contains("X-Footlight-Session: r-77\r\n")
                 }
             )
             #expect(client.answer?.header.hasPrefix("HTTP/1.1 404") == true)
             try await client.close()
             #expect(
-                try await eventually(within: .seconds(3)) {
+                try await eventually {
                     stand.audience.story == ["opened r-77", "closed(left) r-77"]
                 }
             )
@@ -88,9 +88,9 @@ struct FLVStreamTests {
             stand.feeds.open("r").receive(Packets.key(0))
             let client = try await stand.connect()
             try await client.ask("/live/r.flv")
-            #expect(try await eventually(within: .seconds(3)) { tags(client).contains("K0") })
+            #expect(try await eventually { tags(client).contains("K0") })
             stand.feeds.close("r", reason: .roomEnded)
-            #expect(try await eventually(within: .seconds(3)) { client.isClosed })
+            #expect(try await eventually { client.isClosed })
             #expect(stand.audience.story == ["opened r-1", "closed(roomEnded) r-1"])
         }
     }
@@ -103,11 +103,11 @@ struct FLVStreamTests {
             stand.feeds.open("r").receive(Packets.key(0))
             let first = try await stand.connect()
             try await first.ask("/live/r.flv")
-            #expect(try await eventually(within: .seconds(3)) { tags(first) == ["K0"] })
+            #expect(try await eventually { tags(first) == ["K0"] })
             let second = try await stand.connect()
             try await second.ask("/live/r.flv")
             #expect(
-                try await eventually(within: .seconds(3)) { second.answer?.header.hasPrefix("HTTP/1.1 503") == true }
+                try await eventually { second.answer?.header.hasPrefix("HTTP/1.1 503") == true }
             )
             #expect(stand.audience.story == ["opened r-1"])
         }
@@ -117,7 +117,7 @@ struct FLVStreamTests {
     func patience() async throws {
         try await withLoops { group in
             let limits = HTTPLimits(
-                idle: .milliseconds(800),
+                idle: .milliseconds(1600),
                 header: .milliseconds(250),
                 idleCheck: .milliseconds(50)
             )
@@ -133,11 +133,11 @@ struct FLVStreamTests {
                 do { try await dripping.send(String(byte)) } catch { break }
                 try await Task.sleep(for: .milliseconds(20))
             }
-            #expect(try await eventually(within: .seconds(3)) { dripping.isClosed })
-            #expect(MonotonicTime.now().seconds(since: start) < 0.75)
+            #expect(try await eventually { dripping.isClosed })
+            #expect(MonotonicTime.now().seconds(since: start) < 1.5)
             #expect(!idle.isClosed)
-            #expect(try await eventually(within: .seconds(3)) { idle.isClosed })
-            #expect(MonotonicTime.now().seconds(since: start) > 0.6)
+            #expect(try await eventually { idle.isClosed })
+            #expect(MonotonicTime.now().seconds(since: start) > 1.4)
             #expect(!watching.isClosed)
             #expect(stand.audience.story == ["opened r-1"])
         }
@@ -156,8 +156,8 @@ struct FLVStreamTests {
                     do { try await dripping.send("x") } catch { break }
                     try await Task.sleep(for: .milliseconds(20))
                 }
-                #expect(try await eventually(within: .seconds(3)) { dripping.isClosed })
-                #expect((0.35..<2).contains(MonotonicTime.now().seconds(since: start)))
+                #expect(try await eventually { dripping.isClosed })
+                #expect((0.35..<4).contains(MonotonicTime.now().seconds(since: start)))
             }
         }
     }

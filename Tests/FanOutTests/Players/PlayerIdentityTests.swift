@@ -38,7 +38,7 @@ struct PlayerIdentityTests {
     private func status(of path: String, fields: String = "", _ stand: HTTPStand) async throws -> Int {
         let client = try await stand.connect()
         try await client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
-        #expect(try await eventually(within: .seconds(3)) { client.answer != nil })
+        #expect(try await eventually { client.answer != nil })
         let words = client.answer?.header.split(separator: " ") ?? []
         try await client.close()
         return words.count > 1 ? Int(words[1]) ?? 0 : 0
@@ -80,7 +80,7 @@ struct PlayerIdentityTests {
                     + "GET /live/none/index.m3u8 HTTP/1.1\r\nHost: h\r\n\r\n"
             )
             var headers: [String] = []
-            let isWhole = try await eventually(within: .seconds(3)) {
+            let isWhole = try await eventually {
                 while let answer = client.takeAnswer() { headers.append(answer.header) }
                 return headers.count == 2
             }

@@ -96,7 +96,7 @@ struct JoinStormTests {
 
     private func meet(_ stand: RTMPStand, _ feed: Feed, _ group: MultiThreadedEventLoopGroup) async throws {
         let early = (0..<4).map { _ in stand.play("r", on: group) }
-        #expect(try await eventually(within: .seconds(5)) { early.allSatisfy { $0.got.count > 5 } })
+        #expect(try await eventually { early.allSatisfy { $0.got.count > 5 } })
         var deaf: [DeafPlayer] = []
         for _ in 0..<20 { deaf.append(try await DeafPlayer(stand.server.port, stream: "r", group: group)) }
         var crowd: [RTMPStandPlayer] = []
@@ -104,10 +104,10 @@ struct JoinStormTests {
             crowd += (0..<30).map { _ in stand.play("r", on: group) }
             try await Task.sleep(for: .milliseconds(100))
         }
-        #expect(try await eventually(within: .seconds(10)) { crowd.allSatisfy { $0.got.count > 2 } })
+        #expect(try await eventually { crowd.allSatisfy { $0.got.count > 2 } })
         // Those who read nothing fill what they are granted, and are gone; what waited for them is given back.
-        #expect(try await eventually(within: .seconds(12)) { feed.activity.closedSlow == 20 })
-        #expect(try await eventually(within: .seconds(5)) { feed.activity.queuedBytes == 0 })
+        #expect(try await eventually { feed.activity.closedSlow == 20 })
+        #expect(try await eventually { feed.activity.queuedBytes == 0 })
         #expect(stand.feeds.load.viewers == 304)
         #expect(stand.feeds.load.queuedBytes == 0)
         for player in crowd + early {
@@ -121,6 +121,6 @@ struct JoinStormTests {
         }
         for player in deaf { try await player.close() }
         for player in crowd + early { player.stop() }
-        #expect(try await eventually(within: .seconds(5)) { stand.feeds.load.viewers == 0 })
+        #expect(try await eventually { stand.feeds.load.viewers == 0 })
     }
 }

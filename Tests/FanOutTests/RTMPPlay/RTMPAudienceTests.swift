@@ -28,14 +28,14 @@ struct RTMPAudienceTests {
             let opening = [Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.picture(40)]
             for packet in opening { feed.receive(packet) }
             let player = stand.play("r")
-            #expect(try await eventually(within: .seconds(3)) { player.got.count == 5 })
+            #expect(try await eventually { player.got.count == 5 })
             let live = [Packets.picture(80, bytes: 200_000), Packets.sound(90), Packets.key(120)]
             for packet in live { feed.receive(packet) }
-            #expect(try await eventually(within: .seconds(3)) { player.got.count == 8 })
+            #expect(try await eventually { player.got.count == 8 })
             #expect(player.got.map(\.body) == (opening + live).map(\.body))
             #expect(player.got.map(\.timestamp) == [0, 0, 0, 0, 40, 80, 90, 120])
             player.stop()
-            #expect(try await eventually(within: .seconds(3)) { stand.audience.story.count == 2 })
+            #expect(try await eventually { stand.audience.story.count == 2 })
             #expect(stand.audience.story == ["opened r-1", "closed(left) r-1"])
             #expect(stand.audience.events.allSatisfy { $0.playback == .rtmp && $0.room == "r" })
             #expect(feed.activity.viewers == 0)
@@ -46,7 +46,7 @@ struct RTMPAudienceTests {
     func unknownRoom() async throws {
         try await withStand { (stand: RTMPStand) async throws -> Void in
             let player = stand.play("nowhere")
-            #expect(try await eventually(within: .seconds(3)) { !player.end.isEmpty })
+            #expect(try await eventually { !player.end.isEmpty })
             #expect(player.end.first?.contains("StreamNotFound") == true)
             #expect(player.got.isEmpty)
             #expect(stand.audience.events.isEmpty)
@@ -59,11 +59,11 @@ struct RTMPAudienceTests {
             stand.feeds.open("r").receive(Packets.key(0))
             for (name, story) in [("r?sid=r-42", ["opened r-42"]), ("r?sid=forged", ["opened r-42", "opened r-1"])] {
                 let player = stand.play(name)
-                #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
+                #expect(try await eventually { player.got.count == 1 })
                 #expect(stand.audience.story == story)
             }
             let mixer = stand.play("r?mixer=1")
-            #expect(try await eventually(within: .seconds(3)) { mixer.got.count == 1 })
+            #expect(try await eventually { mixer.got.count == 1 })
             #expect(stand.audience.story.count == 2)
             #expect(stand.feeds.feed("r")?.activity.viewers == 3)
         }
@@ -78,7 +78,7 @@ struct RTMPAudienceTests {
                 ("r?monitor=1&identity=eye", ["opened r-1", "opened no-r-2"]),
             ] {
                 let player = stand.play(name)
-                #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
+                #expect(try await eventually { player.got.count == 1 })
                 #expect(stand.audience.story == story)
             }
             let requests = stand.audience.requests
@@ -97,7 +97,7 @@ struct RTMPAudienceTests {
             for rendition in ladder.renditions { rendition.feed.receive(Packets.key(0)) }
             let name = try #require(ladder.renditions.first?.name)
             let player = stand.play("r_\(name)")
-            #expect(try await eventually(within: .seconds(3)) { player.got.count == 1 })
+            #expect(try await eventually { player.got.count == 1 })
             #expect(stand.audience.events.map(\.rendition) == [name] && stand.audience.events.map(\.room) == ["r"])
         }
     }
@@ -107,9 +107,9 @@ struct RTMPAudienceTests {
         try await withStand(maximumViewers: 1) { (stand: RTMPStand) async throws -> Void in
             stand.feeds.open("r").receive(Packets.key(0))
             let first = stand.play("r")
-            #expect(try await eventually(within: .seconds(3)) { first.got.count == 1 })
+            #expect(try await eventually { first.got.count == 1 })
             let second = stand.play("r")
-            #expect(try await eventually(within: .seconds(3)) { !second.end.isEmpty })
+            #expect(try await eventually { !second.end.isEmpty })
             #expect(second.end.first?.contains("NetStream.Play.Failed") == true)
             #expect(stand.audience.story == ["opened r-1"])
         }
@@ -121,19 +121,19 @@ struct RTMPAudienceTests {
             let feed = stand.feeds.open("r")
             feed.receive(Packets.key(0))
             let early = stand.play("r")
-            #expect(try await eventually(within: .seconds(3)) { early.got.count == 1 })
+            #expect(try await eventually { early.got.count == 1 })
             stand.feeds.holdAdmission(true)
             let refused = stand.play("r")
-            #expect(try await eventually(within: .seconds(3)) { !refused.end.isEmpty })
+            #expect(try await eventually { !refused.end.isEmpty })
             #expect(refused.end.first?.contains("NetStream.Play.Failed") == true)
             #expect(refused.got.isEmpty)
             feed.receive(Packets.picture(40))
-            #expect(try await eventually(within: .seconds(3)) { early.got.count == 2 })
+            #expect(try await eventually { early.got.count == 2 })
             #expect(stand.feeds.load.refused == [.rtmp: 1, .flv: 0, .hls: 0])
             #expect(stand.feeds.load.isHeld)
             stand.feeds.holdAdmission(false)
             let late = stand.play("r")
-            #expect(try await eventually(within: .seconds(3)) { late.got.count == 2 })
+            #expect(try await eventually { late.got.count == 2 })
             #expect(stand.audience.story == ["opened r-1", "opened r-2"])
         }
     }
@@ -143,9 +143,9 @@ struct RTMPAudienceTests {
         try await withStand { (stand: RTMPStand) async throws -> Void in
             stand.feeds.open("r").receive(Packets.key(0))
             let players = (0..<4).map { _ in stand.play("r") }
-            #expect(try await eventually(within: .seconds(3)) { players.allSatisfy { $0.got.count == 1 } })
+            #expect(try await eventually { players.allSatisfy { $0.got.count == 1 } })
             stand.feeds.close("r", reason: .roomEnded)
-            #expect(try await eventually(within: .seconds(3)) { players.allSatisfy { $0.end.count == 1 } })
+            #expect(try await eventually { players.allSatisfy { $0.end.count == 1 } })
             #expect(players.allSatisfy { $0.end.first?.contains("UnpublishNotify") == true })
             #expect(stand.audience.story.filter { $0.hasPrefix("closed(roomEnded)") }.count == 4)
             #expect(stand.audience.story.count == 8)

@@ -67,7 +67,7 @@ struct ArticleTests {
         )
         stream.join(show.room, asHost: false)
 
-        let together = try await soon(within: .seconds(10)) {
+        let together = try await soon {
             kit.screen.split(separator: ", ").sorted() == ["carl", "dora"]
                 && view.screen.split(separator: ", ").sorted() == ["Ann", "carl"]
                 && stream.screen.hasSuffix("1 watching") && stream.screen.split(separator: ", ").count == 4
@@ -75,21 +75,21 @@ struct ArticleTests {
         }
         #expect(together, "\(kit.screen) | \(view.screen) | \(stream.screen) | \(room.log)")
         #expect(!view.model.callSettings.audioOn)
-        #expect(try await soon(within: .seconds(5)) { stream.log.contains("joined") }, "\(stream.log)")
+        #expect(try await soon { stream.log.contains("joined") }, "\(stream.log)")
         await #expect(throws: StageError.self) { try await stream.switchMode() }
         await #expect(throws: StageError.self) { try await stream.goLive(url: "rtmp://", streamKey: "k") }
-        let heard = { (words: String) in try await soon(within: .seconds(5)) { room.log.contains(words) } }
-        #expect(try await soon(within: .seconds(5)) { room.call.localParticipant?.track(.mic) != nil })
+        let heard = { (words: String) in try await soon { room.log.contains(words) } }
+        #expect(try await soon { room.call.localParticipant?.track(.mic) != nil })
         try await room.setOnHold(true)
         #expect(try await heard("carl's mic is off"))
         try await room.setOnHold(false)
         #expect(try await heard("carl's mic is on"))
         try await room.setMicrophone(false)
-        #expect(try await soon(within: .seconds(5)) { room.call.localParticipant?.tracks.isEmpty == true })
+        #expect(try await soon { room.call.localParticipant?.tracks.isEmpty == true })
         try await show.operatorClient.endRoom(show.room)
         #expect(try await heard("ended by 53118"))
-        #expect(try await soon(within: .seconds(5)) { view.screen.hasPrefix("It ended") && kit.screen.contains(". ") })
-        #expect(try await soon(within: .seconds(5)) { stream.log.last == "ended by 53118" })
+        #expect(try await soon { view.screen.hasPrefix("It ended") && kit.screen.contains(". ") })
+        #expect(try await soon { stream.log.last == "ended by 53118" })
     }
 
     @Test("A preview of the starter kit needs no gateway")

@@ -22,16 +22,16 @@ struct InvitationTests {
         #expect(viewer.ingest == nil && host.ingest != nil)
         await #expect(throws: StageError.changeModeFailed) { try await viewer.changeMode(.sendAndReceive) }
         try await host.invite(CreateInvitationBody(identities: ["bob"]))
-        #expect(try await soon(within: .seconds(5)) { viewer.stageInvitation?.inviter == "ann" })
+        #expect(try await soon { viewer.stageInvitation?.inviter == "ann" })
         #expect(viewer.status.phase == .joined)
         viewer.accept()
-        #expect(try await soon(within: .seconds(5)) { viewer.ingest != nil })
+        #expect(try await soon { viewer.ingest != nil })
         #expect(viewer.stageInvitation == nil)
-        #expect(try await soon(within: .seconds(5)) { host.hosts.map(\.identity) == ["ann", "bob"] })
+        #expect(try await soon { host.hosts.map(\.identity) == ["ann", "bob"] })
         // V16, and back again.
         try await viewer.changeMode(.receiveOnly)
         #expect(viewer.ingest == nil)
-        #expect(try await soon(within: .seconds(5)) { host.hosts.map(\.identity) == ["ann"] })
+        #expect(try await soon { host.hosts.map(\.identity) == ["ann"] })
         #expect(log.phases == [.joined], "U19: none of it is a change of the call's state")
         #expect(log.problems.isEmpty)
     }
@@ -46,7 +46,7 @@ struct InvitationTests {
         guest.startListening()
         try await host.invite(CreateInvitationBody(identities: ["carol", "dan"]))
         #expect(
-            try await soon(within: .seconds(5)) {
+            try await soon {
                 if case .incoming(let invitation) = guest.status.callingState {
                     invitation.inviter == "ann"
                 } else {
@@ -57,7 +57,7 @@ struct InvitationTests {
         guest.accept()
         try await guest.reach(.joined)
         #expect(guest.localParticipant?.mode == "SEND_AND_RECV" && guest.ingest != nil)
-        _ = try await soon(within: .seconds(1)) { log.phases.last == .joined }
+        _ = try await soon { log.phases.last == .joined }
         #expect(CallLaw.breach(in: log.statuses) == nil)
         guest.stopListening()
     }
@@ -73,15 +73,15 @@ struct InvitationTests {
         let isIncoming = {
             if case .incoming = guest.status.phase { true } else { false }
         }
-        #expect(try await soon(within: .seconds(5)) { isIncoming() })
+        #expect(try await soon { isIncoming() })
         try await host.client.cancelInvitation(first.sid)
         try await guest.reach(.idle)
         try await host.invite(CreateInvitationBody(identities: ["carol"]))
-        #expect(try await soon(within: .seconds(5)) { isIncoming() })
+        #expect(try await soon { isIncoming() })
         guest.reject()
         #expect(guest.status.phase == .idle)
         #expect(
-            try await soon(within: .seconds(5)) {
+            try await soon {
                 hostLog.events.contains { $0.type == "invitation.rejected" && $0.identities == ["carol"] }
             }
         )

@@ -42,8 +42,8 @@ struct MediaLossTests {
     func neverCame() async throws {
         let (call, log, server) = try await joined(Self.disconnected)
         defer { server.close() }
-        #expect(try await soon(within: .seconds(5)) { call.code == 53405 })
-        _ = try await soon(within: .seconds(1)) { log.statuses.count == 4 }
+        #expect(try await soon { call.code == 53405 })
+        _ = try await soon { log.statuses.count == 4 }
         #expect(log.phases.prefix(3) == [.idle, .joining, .joined])
         #expect(log.statuses.last?.error?.name == "MediaConnectionError")
         #expect(log.statuses.count == 4, "no automatic rejoin")
@@ -59,8 +59,8 @@ struct MediaLossTests {
         )
         let (call, log, server) = try await joined(lost + Self.disconnected)
         defer { server.close() }
-        #expect(try await soon(within: .seconds(5)) { call.code == 53405 })
-        _ = try await soon(within: .seconds(1)) { log.statuses.count == 5 }
+        #expect(try await soon { call.code == 53405 })
+        _ = try await soon { log.statuses.count == 5 }
         #expect(log.phases.prefix(4) == [.idle, .joining, .joined, .reconnecting(.media)])
         #expect(CallLaw.breach(in: log.statuses) == nil)
     }
@@ -84,7 +84,7 @@ struct MediaLossTests {
         call.mediaLost()
         call.mediaRestored()
         #expect(call.status.phase == .joined)
-        _ = try await soon(within: .seconds(1)) { log.statuses.count == 7 }
+        _ = try await soon { log.statuses.count == 7 }
         #expect(CallLaw.breach(in: log.statuses) == nil)
     }
 }

@@ -28,24 +28,24 @@ struct RingTests {
         }
 
         ring()
-        #expect(try await soon(within: .seconds(5)) { isIncoming(guest) && guest.isRinging && caller.isRinging })
+        #expect(try await soon { isIncoming(guest) && guest.isRinging && caller.isRinging })
         guest.rejectCall()
-        #expect(try await soon(within: .seconds(5)) { caller.callingState == .idle && !caller.isRinging })
+        #expect(try await soon { caller.callingState == .idle && !caller.isRinging })
         #expect(caller.error == nil && guest.callingState == .idle)
 
         ring()
-        #expect(try await soon(within: .seconds(5)) { isIncoming(guest) })
+        #expect(try await soon { isIncoming(guest) })
         caller.hangUp()
         #expect(caller.callingState == .idle)
-        #expect(try await soon(within: .seconds(5)) { guest.callingState == .idle && !guest.isRinging })
+        #expect(try await soon { guest.callingState == .idle && !guest.isRinging })
 
         ring()
-        #expect(try await soon(within: .seconds(5)) { isIncoming(guest) })
+        #expect(try await soon { isIncoming(guest) })
         guest.acceptCall()
-        #expect(try await soon(within: .seconds(8)) { caller.callingState == .inCall && guest.callingState == .inCall })
+        #expect(try await soon { caller.callingState == .inCall && guest.callingState == .inCall })
         #expect(!caller.isRinging && !guest.isRinging, "S12")
         #expect(
-            try await soon(within: .seconds(5)) {
+            try await soon {
                 caller.participants.map(\.identity) == ["bob"] && guest.participants.map(\.identity) == ["ann"]
             }
         )
@@ -57,7 +57,7 @@ struct RingTests {
         let show = try await Show()
         let caller = CallingModel(call: try await show.call("eve"), capture: FakeCapture())
         caller.startCall(show.room, members: ["bob"], ring: true)
-        #expect(try await soon(within: .seconds(5)) { caller.callingState == .idle })
+        #expect(try await soon { caller.callingState == .idle })
         #expect(caller.error != nil)
         let other = CallingModel(
             call: try await show.call("ann", .sendAndReceive, rights: ["participants"]),
@@ -66,9 +66,9 @@ struct RingTests {
         let guest = CallingModel(call: try await show.call("bob"), capture: FakeCapture())
         guest.listen()
         other.startCall(show.room, members: ["bob"], ring: true)
-        #expect(try await soon(within: .seconds(5)) { isIncoming(guest) })
+        #expect(try await soon { isIncoming(guest) })
         try await show.operatorClient.endRoom(show.room)
-        #expect(try await soon(within: .seconds(5)) { other.callingState == .idle && guest.callingState == .idle })
+        #expect(try await soon { other.callingState == .idle && guest.callingState == .idle })
         #expect(other.error == nil)
     }
 }

@@ -127,7 +127,7 @@ struct CallingModelTests {
         #expect(model.callingState == .idle)
         model.call.handle(.invitationReceived(invitation))
         #expect(model.callingState == .incoming(invitation))
-        let isOver = try await soon(within: .seconds(5)) {
+        let isOver = try await soon {
             clock.advance(.seconds(1))
             return model.callingState == .idle
         }
@@ -163,7 +163,7 @@ struct CallingModelTests {
     func end() async throws {
         let model = try model()
         model.call.handle(.invitationReceived(invitation))
-        #expect(try await soon(within: .seconds(5)) { model.isRinging })
+        #expect(try await soon { model.isRinging })
         var ringing = model.ringing.makeAsyncIterator()
         #expect(await ringing.next() == true)
         model.acceptCall()
@@ -180,7 +180,7 @@ struct CallingModelTests {
         #expect(!model.callSettings.speakerOn && !model.callSettings.audioOutputOn && model.layout == .fullScreen)
         model.call.handle(.sessionDisconnected(.participantRemoved))
         #expect(model.callingState == .idle && model.error == .participantRemoved && model.callParticipants.isEmpty)
-        let isReset = try await soon(within: .seconds(5)) {
+        let isReset = try await soon {
             !model.isMinimized && model.layout == .grid && model.callSettings == DeviceSettings()
         }
         #expect(isReset, "\(model.callSettings) \(model.layout)")
@@ -209,8 +209,8 @@ struct CallingModelTests {
         model.updateTrackSize("PA-bob", .init(width: 640, height: 360))
         #expect(model.visibleTracks.shown == ["PA-bob"])
         try model.call.play([ann, Played.participant("bob", on: [.screen])])
-        #expect(try await soon(within: .seconds(5)) { model.layout == .spotlight })
+        #expect(try await soon { model.layout == .spotlight })
         try model.call.play([ann])
-        #expect(try await soon(within: .seconds(5)) { model.layout == .grid && model.visibleTracks.shown.isEmpty })
+        #expect(try await soon { model.layout == .grid && model.visibleTracks.shown.isEmpty })
     }
 }

@@ -170,14 +170,14 @@ struct LocalMediaTests {
         await media.entered(isHost: true)
         _ = tracks.takeLog()
         let began = clock.now
-        let isRepeated = try await soon(within: .seconds(5), every: .milliseconds(1)) {
+        let isRepeated = try await soon(every: .milliseconds(1)) {
             clock.advance(.milliseconds(10))
             return tracks.log.count { $0 == "publish camera" } == 4
         }
         #expect(isRepeated && clock.now - began >= .milliseconds(80 + 120 + 180 + 270), "\(clock.now - began)")
         tracks.failure = nil
         _ = tracks.takeLog()
-        let isThere = try await soon(within: .seconds(5), every: .milliseconds(1)) {
+        let isThere = try await soon(every: .milliseconds(1)) {
             clock.advance(.milliseconds(10))
             return tracks.log.sorted() == ["publish camera", "publish mic"]
         }
@@ -248,7 +248,7 @@ struct LocalMediaTests {
         tracks.meanwhile = { _ = Task { try? await media.setMic(true) } }
         let first = Task { try? await media.setMic(false) }
         _ = await first.value
-        #expect(try await soon(within: .seconds(5)) { self.tracks.callSettings.isAudioOn == true })
+        #expect(try await soon { self.tracks.callSettings.isAudioOn == true })
         #expect(media.isMicOn)
         #expect(tracks.takeLog() == ["unpublish mic", "publish mic"])
     }

@@ -34,6 +34,7 @@ struct EventConnectionTests {
         defer { server.close() }
         let client = try client(server, ManualClientClock(), waiting: 4)
         let connection = try client.connect(to: .room("show"), beginning: .snapshot)
+        #expect(try await soon { !server.requests.isEmpty })
         try await Task.sleep(for: .milliseconds(300))
         let words = await story(connection)
         #expect(words.first == "began" && words.last == "ended 53001")
@@ -84,12 +85,10 @@ struct EventConnectionTests {
             isOver.note(1)
             return rest
         }
-        _ = try await soon(within: .seconds(10)) {
-            clock.advance(.milliseconds(250))
-            return !isOver.noted.isEmpty
-        }
+        _ = try await soon(moving: clock, by: .milliseconds(250)) { !isOver.noted.isEmpty }
         #expect(await reading.value == ["ended 53001"])
-        #expect(clock.now - began >= .seconds(15) && clock.now - began < .seconds(18))
+        // The test sees it some steps late.
+        #expect(clock.now - began >= .seconds(15) && clock.now - began < .seconds(20))
     }
 
     @Test("Whoever watches a value gets the present one first; of what waits, the newest wins")

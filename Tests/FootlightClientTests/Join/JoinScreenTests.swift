@@ -94,7 +94,7 @@ struct JoinScreenTests {
         model.showToast("other")
         #expect(model.toastMessage == "Link copied")
         let began = clock.now
-        let isGone = try await soon(within: .seconds(5)) {
+        let isGone = try await soon {
             clock.advance(.milliseconds(100))
             return model.toastMessage == nil
         }

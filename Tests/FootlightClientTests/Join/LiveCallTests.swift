@@ -47,10 +47,10 @@ struct LiveCallTests {
         #expect(live.call.callSettings.isVideoOn == true && live.call.callSettings.isAudioOn == false)
         live.join(url: try url())
         try live.call.playJoined([Played.participant("ann"), Played.participant("bob", on: [.camera])])
-        #expect(try await soon(within: .seconds(5)) { live.participants.count == 2 })
+        #expect(try await soon { live.participants.count == 2 })
         live.leave()
         #expect(live.callState == .left)
-        #expect(try await soon(within: .seconds(5)) { live.participants.count == 1 && live.camera.isEnabled })
+        #expect(try await soon { live.participants.count == 1 && live.camera.isEnabled })
         #expect(!live.microphone.isEnabled && live.call.callSettings.isAudioOn == false)
         let shy = FakeCapture()
         shy.authorized = [.mic]

@@ -123,10 +123,10 @@ struct RoomNewsTests {
         let listener = Listener()
         let observer = RoomObserver(call, listener)
         call.join(CallJoin(room: "show"))
-        #expect(try await soon(within: .seconds(5)) { call.status.phase == .joining })
+        #expect(try await soon { call.status.phase == .joining })
         try call.play([Played.participant("ann")])
         call.handle(.joinSucceeded(request: 1, mode: .sendAndReceive))
-        #expect(try await soon(within: .seconds(5)) { listener.heard.count >= 2 })
+        #expect(try await soon { listener.heard.count >= 2 })
         #expect(listener.heard.prefix(2) == ["connected", "joined ann"], "\(listener.heard)")
         withExtendedLifetime(observer) {}
     }
@@ -140,7 +140,7 @@ struct RoomNewsTests {
         try call.playJoined([Played.participant("ann")])
         call.handle(.sessionDisconnected(.sessionTimedOut))
         #expect(call.status.phase == .left(.sessionTimedOut) && call.status.error?.solution == "Join the room again")
-        #expect(try await soon(within: .seconds(5)) { listener.heard.contains("left 53002") })
+        #expect(try await soon { listener.heard.contains("left 53002") })
         #expect(call.status.phase == .left(.sessionTimedOut))
         withExtendedLifetime(observer) {}
     }

@@ -26,10 +26,10 @@ struct PublishedShowTests {
         try await check(show, "before.mkv")
 
         line.mode = .cut
-        #expect(try await soon(within: .seconds(5)) { call.status.phase == .reconnecting(.media) })
+        #expect(try await soon { call.status.phase == .reconnecting(.media) })
         #expect(publisher.currentStatistics.state != .publishing && call.status.callState == .joined)
         line.mode = .pass
-        #expect(try await soon(within: .seconds(8)) { publisher.currentStatistics.reconnects == 1 })
+        #expect(try await soon { publisher.currentStatistics.reconnects == 1 })
         try await call.reach(.joined)
         try await check(show, "after.mkv")
         #expect(call.status.phase == .joined)
@@ -40,7 +40,7 @@ struct PublishedShowTests {
 
     /// Waits until the host is seen, and looks and listens.
     private func check(_ show: Show, _ name: String) async throws {
-        let isSeen = try await soon(within: .seconds(15), every: .milliseconds(100)) {
+        let isSeen = try await soon(every: .milliseconds(100)) {
             let host = try await show.operatorClient.participants(of: show.room).participants.first
             return host?.isCameraOn == true && host?.isMicOn == true
         }

@@ -36,19 +36,19 @@ struct PublisherTests {
         let log = log(publisher)
         #expect(publisher.currentStatistics.state == .idle)
         let source = run(PatternMediaSource(clock: quick), on: publisher)
-        #expect(try await soon(within: .seconds(8)) { server.visits.first?.packets.count ?? 0 > 100 })
+        #expect(try await soon { server.visits.first?.packets.count ?? 0 > 100 })
         source.cancel()
         await publisher.stop()
         let numbers = publisher.currentStatistics
         #expect(numbers.state == .ended(nil) && numbers.reconnects == 0 && numbers.dropped.total == 0)
         #expect(numbers.bytesSent > 20_000 && numbers.queueMilliseconds == 0)
-        #expect(try await soon(within: .seconds(2)) { server.visits.first?.end == .deletedStream })
+        #expect(try await soon { server.visits.first?.end == .deletedStream })
         let packets = try #require(server.visits.first).packets
         #expect(packets.count == Int(numbers.packetsSent))
         #expect(packets.prefix(3).map(\.isConfiguration) == [true, true, true])
         #expect(packets.first { $0.isVideo && !$0.isConfiguration }?.isKeyPicture == true)
         #expect(packets.map(\.timestamp) == packets.map(\.timestamp).sorted())
-        #expect(try await soon(within: .seconds(2)) { log.states.last == .ended(nil) })
+        #expect(try await soon { log.states.last == .ended(nil) })
         #expect(log.states == [.idle, .connecting, .publishing, .ended(nil)])
         await server.stop()
     }
@@ -62,12 +62,12 @@ struct PublisherTests {
         let publisher = publisher(to: proxy.port, settings)
         let log = log(publisher)
         let source = run(PatternMediaSource(columns: 20, rows: 10, clock: quick), on: publisher)
-        #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
+        #expect(try await soon { server.visits.first?.packets.count ?? 0 > 60 })
         #expect(publisher.currentStatistics.dropped.total == 0)
         proxy.mode = .slow(bytesPerSecond: 60_000)
-        #expect(try await soon(within: .seconds(15)) { publisher.currentStatistics.dropped.pictures > 3 })
+        #expect(try await soon { publisher.currentStatistics.dropped.pictures > 3 })
         proxy.mode = .pass
-        #expect(try await soon(within: .seconds(5)) { publisher.currentStatistics.queueMilliseconds < 100 })
+        #expect(try await soon { publisher.currentStatistics.queueMilliseconds < 100 })
         try await Task.sleep(for: .milliseconds(500))
         source.cancel()
         await publisher.stop()
@@ -99,13 +99,13 @@ struct PublisherTests {
         let publisher = publisher(to: proxy.port)
         let log = log(publisher)
         let source = run(PatternMediaSource(clock: quick), on: publisher)
-        #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
+        #expect(try await soon { server.visits.first?.packets.count ?? 0 > 60 })
         proxy.mode = .cut
-        #expect(try await soon(within: .seconds(5)) { log.states.last != .publishing })
+        #expect(try await soon { log.states.last != .publishing })
         try await Task.sleep(for: .milliseconds(300))
         proxy.mode = .pass
         #expect(
-            try await soon(within: .seconds(8)) {
+            try await soon {
                 server.visits.last?.packets.count ?? 0 > 60 && server.visits.count > 1
             }
         )
@@ -119,7 +119,7 @@ struct PublisherTests {
         #expect(second.allSatisfy { $0.timestamp > last })
         let numbers = publisher.currentStatistics
         #expect(numbers.reconnects == 1 && numbers.missed > 0 && numbers.dropped.sounds == 0)
-        #expect(try await soon(within: .seconds(2)) { log.states.last == .ended(nil) })
+        #expect(try await soon { log.states.last == .ended(nil) })
         #expect(log.states.contains(.reconnecting(attempt: 1)))
         #expect(log.states.suffix(2) == [.publishing, .ended(nil)])
         await server.stop()
@@ -134,12 +134,12 @@ struct PublisherTests {
         let publisher = publisher(to: proxy.port, settings)
         let log = log(publisher)
         let source = run(PatternMediaSource(columns: 20, rows: 10, clock: quick), on: publisher)
-        #expect(try await soon(within: .seconds(5)) { server.visits.first?.packets.count ?? 0 > 60 })
+        #expect(try await soon { server.visits.first?.packets.count ?? 0 > 60 })
         proxy.mode = .blackHole
         #expect(try await soon(within: .seconds(12)) { log.states.contains(.reconnecting(attempt: 1)) })
         #expect(publisher.currentStatistics.queueMilliseconds == 0, "the past is not sent")
         proxy.mode = .pass
-        #expect(try await soon(within: .seconds(8)) { server.visits.count == 2 && server.visits[1].packets.count > 60 })
+        #expect(try await soon { server.visits.count == 2 && server.visits[1].packets.count > 60 })
         source.cancel()
         await publisher.stop()
         #expect(server.visits.count == 2 && publisher.currentStatistics.reconnects == 1)
@@ -153,7 +153,7 @@ struct PublisherTests {
         let stranger = publisher(to: server.port, key: "sk_other")
         let log = log(stranger)
         stranger.start()
-        #expect(try await soon(within: .seconds(5)) { if case .ended(.some) = log.states.last { true } else { false } })
+        #expect(try await soon { if case .ended(.some) = log.states.last { true } else { false } })
         guard case .ended(let error) = log.states.last else { return }
         #expect(error?.code == 53405 && error?.isRetryable == false)
         #expect(error?.cause.contains("No such key.") == true)
@@ -167,7 +167,7 @@ struct PublisherTests {
         let other = self.log(hopeful)
         hopeful.start()
         #expect(
-            try await soon(within: .seconds(5)) { if case .ended(.some) = other.states.last { true } else { false } }
+            try await soon { if case .ended(.some) = other.states.last { true } else { false } }
         )
         #expect(other.states.contains(.reconnecting(attempt: 2)))
         guard case .ended(let loss) = other.states.last else { return }

@@ -30,7 +30,10 @@ final class ManualClientClock: Sendable {
     var now: Duration { state.withLock { $0.now } }
 
     /// Moves the clock; whoever has slept long enough wakes, the earliest first.
-    func advance(_ duration: Duration) {
+    ///
+    /// - Returns: How many woke.
+    @discardableResult
+    func advance(_ duration: Duration) -> Int {
         let due = state.withLock { state in
             state.now += duration
             let due = state.sleepers.filter { $0.value.due <= state.now }
@@ -38,6 +41,7 @@ final class ManualClientClock: Sendable {
             return due.values.sorted { $0.due < $1.due }
         }
         for sleeper in due { sleeper.continuation.resume() }
+        return due.count
     }
 
     private func sleep(_ duration: Duration) async throws {

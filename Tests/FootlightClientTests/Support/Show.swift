@@ -116,25 +116,26 @@ extension BroadcastCall {
     /// Waits until the call stands so.
     func reach(
         _ phase: CallPhase,
-        within deadline: Duration = .seconds(10),
+        within deadline: Duration = .seconds(20),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let isReached = try await soon(within: deadline) { self.status.phase == phase }
         try #require(isReached, "stands at \(status.phase)", sourceLocation: sourceLocation)
     }
 
-    /// Moves a clock by hand until the call stands so; the world outside has some 10 ms for each step.
+    /// Moves a clock by hand until the call stands so.
+    ///
+    /// - Parameter line: The clock stands while an answer is due over it.
     func reach(
         _ phase: CallPhase,
         moving clock: ManualClientClock,
         by step: Duration,
-        within deadline: Duration = .seconds(20),
+        over line: FaultProxy? = nil,
+        within deadline: Duration = .seconds(30),
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let isReached = try await soon(within: deadline, every: .milliseconds(15)) {
-            if self.status.phase == phase { return true }
-            clock.advance(step)
-            return false
+        let isReached = try await soon(moving: clock, by: step, over: line, within: deadline) {
+            self.status.phase == phase
         }
         try #require(isReached, "stands at \(status.phase)", sourceLocation: sourceLocation)
     }

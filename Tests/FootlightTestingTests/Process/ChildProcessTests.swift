@@ -7,7 +7,7 @@ import Testing
     @Test("Its status and what it wrote are told")
     func tellsItsEnd() async throws {
         let child = try ChildProcess(["sh", "-c", "echo out; echo err >&2; exit 7"])
-        #expect(try await child.wait(.seconds(5)) == .code(7))
+        #expect(try await child.wait(.seconds(20)) == .code(7))
         #expect(child.standardOutput == "out\n")
         #expect(child.standardError == "err\n")
         #expect(!child.isRunning)
@@ -36,7 +36,7 @@ import Testing
     @Test("One that ignores SIGTERM is killed")
     func kills() async throws {
         let child = try ChildProcess(["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.05; done"])
-        #expect(try await eventually(within: .seconds(5)) { child.standardOutput == "ready\n" })
+        #expect(try await eventually { child.standardOutput == "ready\n" })
         #expect(try await child.stop(within: .milliseconds(200)) == nil)
         #expect(child.exit == .signal(SIGKILL))
     }
@@ -44,10 +44,10 @@ import Testing
     @Test("Ending it ends its children, one in a session of its own too, and leaves no zombie")
     func endsDescendants() async throws {
         let child = try ChildProcess(["sh", "-c", "sleep 60 & setsid sleep 61 & wait"])
-        #expect(try await eventually(within: .seconds(5)) { child.descendants.count == 2 })
+        #expect(try await eventually { child.descendants.count == 2 })
         let all = child.descendants + [child.pid]
         child.end()
-        #expect(try await eventually(within: .seconds(5)) { !all.contains(where: RunningProcess.isAlive) })
+        #expect(try await eventually { !all.contains(where: RunningProcess.isAlive) })
         #expect(RunningProcess.all().contains(child.pid) == false)
         #expect(child.exit == .signal(SIGKILL))
     }
@@ -58,7 +58,7 @@ import Testing
         let pid = try #require(child?.pid)
         #expect(RunningProcess.isAlive(pid))
         // The spawn returns as soon as the new image holds; its arguments are written a moment later.
-        #expect(try await eventually(within: .seconds(5)) { RunningProcess.arguments(of: pid) == ["sleep", "60"] })
+        #expect(try await eventually { RunningProcess.arguments(of: pid) == ["sleep", "60"] })
         child = nil
         #expect(!RunningProcess.all().contains(pid))
     }
@@ -71,8 +71,8 @@ import Testing
             for child in children { guardian.add(child.pid) }
             guardian.remove(children[1].pid)
         }
-        #expect(try await children[0].wait(.seconds(5)) == .signal(SIGKILL))
-        #expect(try await children[2].wait(.seconds(5)) == .signal(SIGKILL))
+        #expect(try await children[0].wait(.seconds(20)) == .signal(SIGKILL))
+        #expect(try await children[2].wait(.seconds(20)) == .signal(SIGKILL))
         #expect(children[1].isRunning)
     }
 
@@ -92,7 +92,7 @@ import Testing
     func usage() async throws {
         let child = try ChildProcess(["sh", "-c", "while :; do :; done"])
         #expect(
-            try await eventually(within: .seconds(10)) { (RunningProcess.processorSeconds(of: child.pid) ?? 0) > 0.05 }
+            try await eventually { (RunningProcess.processorSeconds(of: child.pid) ?? 0) > 0.05 }
         )
         #expect(try #require(RunningProcess.residentBytes(of: child.pid)) > 100_000)
     }

@@ -11,7 +11,7 @@ import Testing
         script.picture?.height = 180
         script.picture?.keyInterval = 30
         let host = try FFmpeg.host(script, to: nginx.url(stream: "show"), seconds: 6)
-        #expect(try await eventually(within: .seconds(5)) { try nginx.recordings.count == 1 })
+        #expect(try await eventually { try nginx.recordings.count == 1 })
         let url = nginx.url(stream: "show")
         let players = [
             try FFmpeg.record(url, seconds: 1.5, to: folder.file("ffmpeg.flv")),
@@ -24,7 +24,7 @@ import Testing
             #expect(picture.averageColour(x: 0, y: 0, width: 320, height: 90).distance(to: .yellow) < 8)
             #expect(try await recording.sound().toneLevel(frequency: 880, from: 0.5, to: 1.2) > -14)
         }
-        #expect(try await host.wait(.seconds(10)) == .code(0), "\(host.standardError)")
+        #expect(try await host.wait(.seconds(20)) == .code(0), "\(host.standardError)")
         let recording = try await Recording(path: try #require(try nginx.recordings.first))
         #expect(abs(recording.frameRate - 30) < 0.1)
         #expect(recording.packets(.video).count >= 175)
@@ -43,14 +43,14 @@ import Testing
         // A paused server's connections are accepted by the kernel; the handshake waits for it.
         #expect(try await host.wait(.milliseconds(1500)) == nil)
         nginx.resume()
-        #expect(try await host.wait(.seconds(10)) == .code(0), "\(host.standardError)")
+        #expect(try await host.wait(.seconds(20)) == .code(0), "\(host.standardError)")
     }
 
     @Test("One that refuses publishers sends the host away")
     func refuses() async throws {
         let nginx = try await NginxRTMP(refusesPublishers: true)
         let host = try FFmpeg.host(HostScript(picture: nil, sound: .tone(440)), to: nginx.url(stream: "a"), seconds: 20)
-        let exit = try await host.wait(.seconds(10))
+        let exit = try await host.wait(.seconds(20))
         #expect(exit != nil && exit != .code(0))
         #expect(try nginx.recordings.isEmpty)
     }

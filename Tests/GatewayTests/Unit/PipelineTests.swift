@@ -104,7 +104,7 @@ struct PipelineTests {
             let grant = try pipeline.stage.authorizePublish(streamKey: key).get()
             #expect(grant.identity == "ben")
             let running = Task { try await pipeline.mixers.run() }
-            #expect(try await eventually(within: .seconds(5)) { mixers.rooms.withLock { $0.contains("show") } })
+            #expect(try await eventually { mixers.rooms.withLock { $0.contains("show") } })
             #expect(mixers.rooms.withLock { !$0.contains("empty") })
             running.cancel()
             try await running.value

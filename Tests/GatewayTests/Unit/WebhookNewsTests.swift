@@ -96,12 +96,12 @@ struct WebhookNewsTests {
             let ada = try pipeline.stage.join(room: "show", JoinRequest(identity: "ada", mode: .receiveOnly))
             try pipeline.stage.heartbeat(room: "show", participant: "ada", sessionID: ada.sessionID)
             #expect(pipeline.viewership.report(room: "show").concurrent == 1)
-            let told = try await eventually(within: .seconds(10)) {
+            let told = try await eventually {
                 try await types(webhooks, id).contains("viewership.threshold")
             }
             #expect(told)
             try pipeline.stage.end(room: "show")
-            let summarised = try await eventually(within: .seconds(15)) {
+            let summarised = try await eventually {
                 try await types(webhooks, id).contains("broadcast.summary")
             }
             #expect(summarised)

@@ -74,7 +74,7 @@ final class Studio: Sendable {
     /// Waits until nothing is written any more.
     func settle() async throws {
         let control = try control
-        let hasEnded = try await eventually(within: .seconds(10)) {
+        let hasEnded = try await eventually {
             control.status(room: Self.room).state == .stopped
         }
         guard hasEnded else { throw ToolFailure("the recording does not end") }

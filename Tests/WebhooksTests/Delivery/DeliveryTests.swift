@@ -13,7 +13,7 @@ struct DeliveryTests {
 
     /// All that was sent is written down.
     private func settled(_ dispatcher: WebhookDispatcher, _ id: String) async throws -> Bool {
-        try await eventually(within: .seconds(5)) {
+        try await eventually {
             try await dispatcher.deliveries(of: id, limit: 100).allSatisfy { $0.state != .pending }
         }
     }
@@ -27,7 +27,7 @@ struct DeliveryTests {
             let endpoint = try await stand.endpoint(dispatcher, at: receiver, port: port, types: ["room.*"])
             dispatcher.post(1...1, type: "track.enabled")
             dispatcher.post(1...30)
-            #expect(try await eventually(within: .seconds(5)) { dispatcher.status.pending == 30 })
+            #expect(try await eventually { dispatcher.status.pending == 30 })
             try await stand.delivering(dispatcher) { () async throws in
                 #expect(try await arrived(30, at: receiver))
                 #expect(try await settled(dispatcher, endpoint.id))
@@ -72,11 +72,11 @@ struct DeliveryTests {
             }
             try await stand.delivering(dispatcher) { () async throws in
                 dispatcher.post(1...5)
-                let isTried = try await eventually(within: .seconds(5)) {
+                let isTried = try await eventually {
                     dispatcher.status.tries[.unreachable] ?? 0 > 1
                 }
                 #expect(isTried && receiver.letters.isEmpty && dispatcher.status.failing == 1)
-                #expect(try await eventually(within: .seconds(5)) { dispatcher.status.pending == 5 })
+                #expect(try await eventually { dispatcher.status.pending == 5 })
                 try await receiver.open(port: port)
                 #expect(try await arrived(11, at: receiver))
                 #expect(try await settled(dispatcher, endpoint.id))
@@ -85,7 +85,7 @@ struct DeliveryTests {
             #expect(letters.numbers == [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 5])
             #expect(Set(letters.map { "\($0.id) \($0.body)" }).count == 5)
             #expect(letters.allSatisfy { $0.signers == [0] })
-            #expect(try await eventually(within: .seconds(5)) { dispatcher.status.healthy == 1 })
+            #expect(try await eventually { dispatcher.status.healthy == 1 })
             let first = try #require(try await dispatcher.deliveries(of: endpoint.id, limit: 5).last)
             let kinds = Set(first.attempts.map(\.outcome.kind))
             #expect(kinds == [.unreachable, .refused, .timeout, .closed, .delivered])
@@ -107,7 +107,7 @@ struct DeliveryTests {
             }
             // Written, and nobody delivers.
             first.post(4...9)
-            #expect(try await eventually(within: .seconds(5)) { first.status.pending == 6 })
+            #expect(try await eventually { first.status.pending == 6 })
             // What a killed process leaves behind: its files, nothing closed and nothing tidied up.
             let image = stand.folder.file("image.sqlite")
             for suffix in ["", "-wal"] {
@@ -134,9 +134,9 @@ struct DeliveryTests {
             let endpoint = try await stand.endpoint(dispatcher, at: receiver, port: port)
             receiver.behave { $0 == 1 ? .answer(410) : .answer(204) }
             dispatcher.post(1...3)
-            #expect(try await eventually(within: .seconds(5)) { dispatcher.status.pending == 3 })
+            #expect(try await eventually { dispatcher.status.pending == 3 })
             try await stand.delivering(dispatcher) { () async throws in
-                #expect(try await eventually(within: .seconds(5)) { stand.disabled.withLock { $0.count } == 1 })
+                #expect(try await eventually { stand.disabled.withLock { $0.count } == 1 })
                 #expect(dispatcher.status.disabled == 1 && dispatcher.status.pending == 0)
                 #expect(try dispatcher.endpoint(endpoint.id).disabled == .gone)
                 dispatcher.post(4...4)
@@ -175,7 +175,7 @@ struct DeliveryTests {
             let refused = try await stand.endpoint(guarded, at: receiver, port: port)
             try await stand.delivering(guarded) { () async throws in
                 guarded.post(1...1)
-                #expect(try await eventually(within: .seconds(5)) { guarded.status.tries[.forbidden] ?? 0 > 0 })
+                #expect(try await eventually { guarded.status.tries[.forbidden] ?? 0 > 0 })
             }
             let nowhere = try stand.dispatcher(stand.configuration { $0.path = path }) { _, _, _ in .notFound }
             let outcome = try await nowhere.test(refused.id, type: "webhook.test", data: Data("{}".utf8)).outcome
@@ -229,7 +229,7 @@ struct DeliveryTests {
             receiver.behave { $0 == 1 ? .answer(500) : .answer(204) }
             try await stand.delivering(dispatcher) { () async throws in
                 dispatcher.post(1...2)
-                #expect(try await eventually(within: .seconds(5)) { dispatcher.status.failing == 1 })
+                #expect(try await eventually { dispatcher.status.failing == 1 })
                 let rotated = try await dispatcher.rotate(endpoint.id)
                 #expect(rotated.secret != endpoint.secret && rotated.former?.secret == endpoint.secret)
                 receiver.know([endpoint.secret, rotated.secret])

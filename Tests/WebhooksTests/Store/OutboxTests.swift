@@ -21,17 +21,17 @@ struct OutboxTests {
             for number in 1...12 {
                 dispatcher.post(number...number)
                 #expect(
-                    try await eventually(within: .seconds(5)) { dispatcher.pending(of: endpoint.id) == min(number, 5) }
+                    try await eventually { dispatcher.pending(of: endpoint.id) == min(number, 5) }
                 )
                 if number > 5 {
-                    #expect(try await eventually(within: .seconds(5)) { dispatcher.status.dropped == number - 5 })
+                    #expect(try await eventually { dispatcher.status.dropped == number - 5 })
                 }
             }
             dispatcher.post(WebhookEvent("room.updated", at: 0) { Data(repeating: 0x30, count: 101) })
-            #expect(try await eventually(within: .seconds(5)) { dispatcher.status.dropped == 8 })
+            #expect(try await eventually { dispatcher.status.dropped == 8 })
             #expect(try dispatcher.endpoint(endpoint.id).health.dropped == 7)
             try await stand.delivering(dispatcher) { () async throws in
-                #expect(try await eventually(within: .seconds(5)) { receiver.letters.count == 5 })
+                #expect(try await eventually { receiver.letters.count == 5 })
             }
             #expect(receiver.letters.numbers == Array(8...12))
         }
@@ -51,7 +51,7 @@ struct OutboxTests {
             try Data(repeating: 0xA5, count: 9000).write(to: URL(fileURLWithPath: stand.path))
             try await stand.delivering(dispatcher) { () async throws in
                 dispatcher.post(1...2)
-                #expect(try await eventually(within: .seconds(5)) { receiver.letters.count == 2 })
+                #expect(try await eventually { receiver.letters.count == 2 })
             }
             #expect(receiver.letters.numbers == [1, 2] && receiver.letters.allSatisfy { $0.signers == [0] })
             #expect(dispatcher.status.asides == 1)
@@ -85,7 +85,7 @@ struct OutboxTests {
             #expect(changed.address.host == "b.example" && changed.filter == EventFilter(types: ["room.*"]))
             #expect(changed.disabled == .byOperator && changed.text == "billing" && changed.secret == second.secret)
             dispatcher.post(1...1)
-            #expect(try await eventually(within: .seconds(5)) { dispatcher.status.pending == 1 })
+            #expect(try await eventually { dispatcher.status.pending == 1 })
 
             let later = try stand.dispatcher()
             #expect(later.endpoints() == dispatcher.endpoints())
@@ -104,7 +104,7 @@ struct OutboxTests {
             #expect(try await dispatcher.mark("place") == nil)
             for value in [7, 9] as [Int64] {
                 dispatcher.post(WebhookEvent("broadcast.summary", at: 0, mark: ("place", value)) { Data() })
-                #expect(try await eventually(within: .seconds(5)) { try await dispatcher.mark("place") == value })
+                #expect(try await eventually { try await dispatcher.mark("place") == value })
             }
             #expect(try await stand.dispatcher().mark("place") == 9)
         }

@@ -33,7 +33,7 @@ struct NginxAudienceTests {
     private func play(to gateway: WiredGateway) async throws {
         _ = try gateway.pipeline.stage.create(RoomSettings(name: Self.room))
         var program = try await EndlessProgram(room: Self.room, on: gateway)
-        let isPlayable = try await eventually(within: .seconds(5), every: .milliseconds(50)) {
+        let isPlayable = try await eventually(every: .milliseconds(50)) {
             program.goOn()
             return gateway.pipeline.playlists.status(room: Self.room).state == .playable
         }
@@ -54,10 +54,10 @@ struct NginxAudienceTests {
             program.goOn()
             try await crowd.each(body)
             asked += Self.size
-            #expect(try await eventually(within: .seconds(3)) { relay.passed.lines == asked }, "\(relay.passed)")
+            #expect(try await eventually { relay.passed.lines == asked }, "\(relay.passed)")
         }
         func settled(_ rule: (RoomViewership) -> Bool) async throws -> RoomViewership {
-            _ = try await eventually(within: .seconds(3)) { rule(gateway.report(Self.room)) }
+            _ = try await eventually { rule(gateway.report(Self.room)) }
             return gateway.report(Self.room)
         }
 
@@ -99,7 +99,7 @@ struct NginxAudienceTests {
         let forged = String(repeating: "A", count: 32)
         try await turn(after: 0) { try $0.ask(sid: forged) }
         expectEverybody(try await settled { _ in true })
-        let isRefused = try await eventually(within: .seconds(3)) {
+        let isRefused = try await eventually {
             let metrics = gateway.pipeline.viewership.metrics()
             let samples = metrics.first { $0.name == "footlight_beats_rejected_total" }?.samples ?? []
             return samples.first { $0.labels.first?.value == "mac" }?.value == Double(Self.size)

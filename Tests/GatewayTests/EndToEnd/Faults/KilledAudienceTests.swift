@@ -62,7 +62,7 @@ struct KilledAudienceTests {
     /// The address of the media playlist that a new viewer is given.
     private func begin() async throws -> String {
         var address = ""
-        let isOn = try await eventually(within: .seconds(5), every: .milliseconds(50)) {
+        let isOn = try await eventually(every: .milliseconds(50)) {
             let index = try await self.get("/live/\(Self.room)/index.m3u8")
             address = index.text.split(separator: "\n").last.map(String.init) ?? ""
             return index.status == 200 && address.hasPrefix("media.m3u8?sid=")
@@ -110,7 +110,7 @@ struct KilledAudienceTests {
 
         try await publish(epoch: 2)
         var after = ""
-        let isBack = try await eventually(within: .seconds(5), every: .milliseconds(50)) {
+        let isBack = try await eventually(every: .milliseconds(50)) {
             let answer = try await self.get(early)
             after = answer.text
             return answer.status == 200 && after.contains("#EXTINF")

@@ -23,7 +23,7 @@ struct RestartTests {
         let blueClip = try await stage.clip(HostScript(.blue, tone: 500))
         let hosts = [try stage.publish(redClip, as: red), try stage.publish(blueClip, as: blue)]
         #expect(
-            try await eventually(within: .seconds(10), every: .milliseconds(100)) {
+            try await eventually(every: .milliseconds(100)) {
                 let red = try await stage.expect(200, "GET", stage.path("participants/red"))
                 let blue = try await stage.expect(200, "GET", stage.path("participants/blue"))
                 return red["is_mic_on"].bool == true && blue["is_camera_on"].bool == true

@@ -50,7 +50,7 @@ struct AudienceTests {
         #expect(report["excluded"]["role"].int == 9, "\(report["excluded"].text)")
         try await MetricsCheck(stage.gateway).run(viewers: truth.total)
         try await askWithoutWatching(stage)
-        #expect(try await stage.waitForOutput("out", ["connected"], within: .seconds(1)))
+        #expect(try await stage.waitForOutput("out", ["connected"]))
 
         // Connections are seen to close; who plays HLS is given up after twelve seconds without a word.
         let gone = MonotonicTime.now()
@@ -166,7 +166,7 @@ struct AudienceTests {
             let player = try ChildProcess([
                 "rtmpdump", "-q", "--live", "-r", gateway.rtmpURL(room: name), "-o", "/dev/null",
             ])
-            let exit = try await player.wait(.seconds(5))
+            let exit = try await player.wait(.seconds(20))
             #expect(exit != nil && exit != .code(0), "\(name): \(String(describing: exit))")
         }
     }

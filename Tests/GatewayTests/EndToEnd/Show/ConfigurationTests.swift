@@ -58,7 +58,7 @@ struct ConfigurationTests {
             ]
         )
         let file = folder.file("data/endpoints.json")
-        #expect(try await eventually(within: .seconds(5)) { FileManager.default.fileExists(atPath: file) })
+        #expect(try await eventually { FileManager.default.fileExists(atPath: file) })
         let told = try JSONValue(parsing: String(contentsOfFile: file, encoding: .utf8))
         #expect(told["rtmp_port"].int == port && FreePort.isListening(port))
         #expect(told["http_port"].int ?? 0 > 0 && told["pid"].int == Int(child.pid))
@@ -86,7 +86,7 @@ struct ConfigurationTests {
             var call = [try GatewayProcess.findBinary(), command] + arguments
             if command == "serve" { call += ["--data-dir", folder.file("data")] }
             let child = try ChildProcess(call, environment: mistake.environment)
-            let exit = try await child.wait(.seconds(5))
+            let exit = try await child.wait(.seconds(20))
             guard case .code(let status) = exit, status != 0 else {
                 Issue.record("\(command): \(String(describing: exit))")
                 continue
@@ -108,7 +108,7 @@ struct ConfigurationTests {
                 [GatewayProcess.findBinary(), "serve", "--data-dir", folder.file("data")]
                     + ports.flatMap { [$0.key, "\($0.value)"] }
             )
-            let exit = try await child.wait(.seconds(5))
+            let exit = try await child.wait(.seconds(20))
             #expect(exit != nil && exit != .code(0))
             #expect(child.standardError.contains("\(port)"), "\(option): \(child.standardError)")
             #expect(!FileManager.default.fileExists(atPath: folder.file("data/endpoints.json")))

@@ -182,7 +182,7 @@ struct ContractTests {
         let mixer = try await mixer(of: "show", on: gateway, host: host)
         let killed = MonotonicTime.now()
         try await gateway.kill9()
-        #expect(try await eventually(within: .seconds(5)) { !RunningProcess.isAlive(mixer) })
+        #expect(try await eventually { !RunningProcess.isAlive(mixer) })
         print("SIGKILL: the mixer was gone after", Int(MonotonicTime.now().seconds(since: killed) * 1000), "ms")
     }
 
@@ -210,7 +210,7 @@ struct ContractTests {
         let body: JSONValue = ["mode": "SEND_AND_RECV"]
         let reply = try await gateway.api("POST", "/v1/rooms/\(room)/participants", body, token: host)
         #expect(reply.status == 201)
-        _ = try await eventually(within: .seconds(5)) { gateway.log.contains("program is on air") }
+        _ = try await eventually { gateway.log.contains("program is on air") }
         return try #require(gateway.mixers(of: room).first, "no mixer\n\(gateway.log)")
     }
 

@@ -26,14 +26,14 @@ struct DemoTests {
         }
         #expect(encoders.count == 2)
         kill(gateway.endpoints.pid, SIGINT)
-        #expect(try await eventually(within: .seconds(10)) { !gateway.isRunning })
-        #expect(try await eventually(within: .seconds(3)) { !encoders.contains(where: RunningProcess.isAlive) })
+        #expect(try await eventually { !gateway.isRunning })
+        #expect(try await eventually { !encoders.contains(where: RunningProcess.isAlive) })
     }
 
     @Test("A demo whose hosts cannot be played says why and ends")
     func withoutEncoders() async throws {
         let gateway = try await GatewayProcess(command: "demo", environment: ["PATH": "/nowhere"])
-        #expect(try await eventually(within: .seconds(15)) { !gateway.isRunning })
+        #expect(try await eventually { !gateway.isRunning })
         #expect(gateway.log.contains("cannot go on air"), "\(gateway.log)")
         #expect(!gateway.log.contains("On air."))
         #expect(try await gateway.terminate() == .code(1))

@@ -28,7 +28,7 @@ struct JitterTargetTests {
     /// What waits of the host, once the target is in force.
     private func buffer(at target: Double, of stage: FaultStage) async throws -> Double {
         var sync = JSONValue.null
-        let isInForce = try await eventually(within: .seconds(5), every: .milliseconds(50)) {
+        let isInForce = try await eventually(every: .milliseconds(50)) {
             sync = try await stage.expect(200, "GET", stage.path("participants/red"))["sync"]
             return sync["target_ms"].double == target && (sync["buffer_ms"].double ?? 0) != 0
         }

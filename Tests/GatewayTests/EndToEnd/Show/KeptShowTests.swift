@@ -30,7 +30,7 @@ struct KeptShowTests {
         // A picture of the program, without a token.
         let picture = stage.folder.file("snapshot.png")
         let address = "http://127.0.0.1:\(gateway.endpoints.httpPort)/v1/rooms/kept/snapshot.png?width=300"
-        let isShown = try await eventually(within: .seconds(8), every: .milliseconds(200)) {
+        let isShown = try await eventually(every: .milliseconds(200)) {
             _ = try await ChildProcess.run(["curl", "-s", "-o", picture, address])
             guard let image = try? await Recording(path: picture).picture(at: 0) else { return false }
             let colour = image.averageColour(x: 40, y: 20, width: 200, height: 60)

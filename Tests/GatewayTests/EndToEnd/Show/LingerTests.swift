@@ -21,7 +21,7 @@ struct LingerTests {
         let nginx = try await NginxRTMP()
         let output: JSONValue = ["name": "nginx", "url": .string(nginx.url), "stream_key": "key"]
         try await stage.expect(202, "POST", stage.path("livestream/start"), ["outputs": [output]])
-        #expect(try await stage.waitForOutput("nginx", ["connected"], within: .seconds(5)))
+        #expect(try await stage.waitForOutput("nginx", ["connected"]))
 
         let path = stage.folder.file("program.flv")
         let viewer = try Recorder.curl(stage.gateway.flvURL(room: stage.room), seconds: 30, to: path)
@@ -30,17 +30,17 @@ struct LingerTests {
         let ended = try await stage.expect(200, "POST", "/v1/rooms/\(stage.room)", ["status": "completed"])
         #expect(ended["status"].string == "completed" && ended["linger"].int == Self.linger)
         let command = MonotonicTime.now()
-        #expect(try await host.wait(.seconds(2)) != nil, "who was a host goes on")
-        #expect(viewer.child.isRunning)
-        #expect(stage.gateway.mixers(of: stage.room).count == 1)
+        #expect(viewer.child.isRunning && stage.gateway.mixers(of: stage.room).count == 1)
+        #expect(try await host.wait(.seconds(20)) != nil, "who was a host goes on")
 
-        #expect(try await viewer.child.wait(.seconds(8)) == .code(0), "the player is never let go")
+        #expect(try await viewer.child.wait(.seconds(20)) == .code(0), "the player is never let go")
         let lingered = MonotonicTime.now().seconds(since: command)
-        #expect(lingered > Double(Self.linger) - 0.2 && lingered < Double(Self.linger) + 1.5, "\(lingered) s")
-        #expect(try await eventually(within: .seconds(6)) { stage.gateway.mixers(of: stage.room).isEmpty })
+        // Not before its time; how soon after that the player has ended is the machine's.
+        #expect(lingered > Double(Self.linger) - 0.2 && lingered < Double(Self.linger) + 5, "\(lingered) s")
+        #expect(try await eventually { stage.gateway.mixers(of: stage.room).isEmpty })
 
         // Noticed a moment after the process is gone.
-        let isForgotten = try await eventually(within: .seconds(2)) {
+        let isForgotten = try await eventually {
             try await stage.expect(200, "GET", "/v1/rooms/\(ended["sid"].string ?? "")")["degradation"] == .null
         }
         #expect(isForgotten, "nobody measures that any more")

@@ -41,7 +41,7 @@ struct LiveChangeTests {
         #expect(try await stage.tile(of: blue) == nil)
         #expect(try await stage.tile(of: red) == TileRectangle(x: 0, y: 0, width: 636, height: 720))
         #expect(try await stage.tile(of: flash) == TileRectangle(x: 644, y: 0, width: 636, height: 720))
-        #expect(try await blueHost.wait(.seconds(5)) != nil, "whoever left can go on publishing")
+        #expect(try await blueHost.wait(.seconds(20)) != nil, "whoever left can go on publishing")
 
         for (name, recorder) in recorders {
             let recording = try await recorder.finish()

@@ -47,7 +47,7 @@ struct ProgramTests {
                 to: folder.file("hls.mkv")
             ),
         ]
-        #expect(try await stage.waitForOutput("nginx", ["connected"], within: .seconds(5)))
+        #expect(try await stage.waitForOutput("nginx", ["connected"]))
         try await Task.sleep(for: .seconds(Self.seconds))
         try await checkEgress(of: stage, since: Self.seconds - 2)
         try await stage.expect(202, "POST", stage.path("livestream/stop"))
@@ -55,7 +55,7 @@ struct ProgramTests {
 
         var recordings: [String: Recording] = [:]
         for (name, recorder) in recorders { recordings[name] = try await recorder.finish() }
-        let isRecorded = try await eventually(within: .seconds(5)) { try nginx.recordings.count == 1 }
+        let isRecorded = try await eventually { try nginx.recordings.count == 1 }
         #expect(isRecorded)
         recordings["output"] = try await Recording(path: try #require(try nginx.recordings.first))
         for (name, recording) in recordings {
@@ -78,7 +78,7 @@ struct ProgramTests {
     }
 
     private func waitForCameras(of count: Int, on stage: FaultStage) async throws {
-        let isThere = try await eventually(within: .seconds(5)) {
+        let isThere = try await eventually {
             let tiles = try await stage.expect(200, "GET", stage.path("layout"))["tiles"].elements
             return tiles.count { $0["source"].string == "camera" } == count
         }

@@ -43,7 +43,7 @@ struct MetricsCheck {
     /// It has nothing against it; whatever it says is a finding.
     private func accept(_ call: [String]) async throws {
         let tool = try ChildProcess(call)
-        let exit = try await tool.wait(.seconds(10))
+        let exit = try await tool.wait(.seconds(20))
         #expect(exit == .code(0), "\(call): \(tool.standardOutput)\(tool.standardError)")
     }
 
@@ -71,7 +71,7 @@ struct MetricsCheck {
     /// It read the page, in the newer of the two formats: only that one names units.
     private func checkScrape(_ port: Int) async throws {
         var target: JSONValue = .null
-        let isRead = try await eventually(within: .seconds(10), every: .milliseconds(100)) {
+        let isRead = try await eventually(every: .milliseconds(100)) {
             guard FreePort.isListening(port) else { return false }
             target = try await self.get(port, "/api/v1/targets")["data"]["activeTargets"][0]
             return target["health"].string == "up"
@@ -82,7 +82,7 @@ struct MetricsCheck {
         #expect(metadata["data"][family][0]["unit"].string == "seconds", "\(metadata.text)")
         #expect(metadata["data"][family][0]["type"].string == "histogram", "\(metadata.text)")
         var health: [String?] = []
-        let areEvaluated = try await eventually(within: .seconds(5), every: .milliseconds(100)) {
+        let areEvaluated = try await eventually(every: .milliseconds(100)) {
             let groups = try await self.get(port, "/api/v1/rules")["data"]["groups"].elements
             health = groups.flatMap { $0["rules"].elements }.map { $0["health"].string }
             return !health.isEmpty && health.allSatisfy { $0 == "ok" }

@@ -57,7 +57,7 @@ final class NginxCache: Sendable {
             logFolder: folder.path
         )
         process.withLock { $0 = child }
-        let isUp = try await eventually(within: .seconds(5)) { !child.isRunning || FreePort.isListening(self.port) }
+        let isUp = try await eventually { !child.isRunning || FreePort.isListening(self.port) }
         guard isUp, child.isRunning else {
             let said = child.standardError + log
             stop()

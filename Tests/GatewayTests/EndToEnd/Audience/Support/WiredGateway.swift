@@ -74,7 +74,7 @@ final class WiredGateway: Sendable {
         )
         self.services = services
         running = Task { try await services.run() }
-        _ = try await eventually(within: .seconds(5)) { ports.current.http != nil }
+        _ = try await eventually { ports.current.http != nil }
         guard let port = ports.current.http else { throw ToolFailure("the gateway does not listen") }
         httpPort = port
     }

@@ -71,6 +71,9 @@ final class FLVTail: Sendable {
         return zip(times, times.dropFirst()).map { $1 - $0 }
     }
 
+    /// Whether a step is a whole number of pictures, of which a program has 30 a second, in whole milliseconds.
+    static func isWholePictures(_ step: Int64) -> Bool { (step * 3 + 2) % 100 <= 4 }
+
     /// The longest time in seconds between two pictures as they came.
     var longestWait: Double {
         let times = all.filter(\.isPicture).map(\.time)

@@ -108,10 +108,10 @@ final class FaultStage: Sendable {
     /// Waits until each way of watching has a program.
     func waitUntilOnAir() async throws {
         let playlist = "/live/\(room)/index.m3u8"
-        let isOnAir = try await eventually(within: .seconds(20), every: .milliseconds(100)) {
+        let isOnAir = try await eventually(within: .seconds(30), every: .milliseconds(100)) {
             try await self.gateway.request("GET", port: self.gateway.endpoints.httpPort, playlist).status == 200
         }
-        guard isOnAir else { throw ToolFailure("no program after 20 s", log: gateway.log) }
+        guard isOnAir else { throw ToolFailure("no program after 30 s", log: gateway.log) }
     }
 
     /// One output as GET egress tells it.
@@ -123,8 +123,8 @@ final class FaultStage: Sendable {
     /// Waits until an output reports one of these states.
     ///
     /// - Returns: Whether it did before the deadline.
-    func waitForOutput(_ name: String, _ states: Set<String>, within deadline: Duration) async throws -> Bool {
-        try await eventually(within: deadline, every: .milliseconds(100)) {
+    func waitForOutput(_ name: String, _ states: Set<String>) async throws -> Bool {
+        try await eventually(every: .milliseconds(100)) {
             states.contains(try await self.output(name)["state"].string ?? "")
         }
     }

@@ -47,7 +47,7 @@ final class EventLog {
     }
 
     /// Waits for an event of this name behind `id`.
-    func wait(for name: String, after id: Int = -1, within deadline: Duration = .seconds(5)) async throws -> Entry {
+    func wait(for name: String, after id: Int = -1, within deadline: Duration = .seconds(20)) async throws -> Entry {
         var found: Entry?
         _ = try await eventually(within: deadline, every: .milliseconds(20)) {
             found = self.entries.first { $0.name == name && $0.id > id }
