@@ -174,7 +174,8 @@ public final class HLSProgram: PacketSink {
                 height: format.height,
                 frameRate: format.frameRate,
                 codecs: format.codecs,
-                mediaURI: uri
+                mediaURI: uri,
+                isIndependent: state.playlist.isIndependent
             )
         }
     }

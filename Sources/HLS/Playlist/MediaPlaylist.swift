@@ -74,6 +74,11 @@ public struct MediaPlaylist: Sendable {
     /// The listed segments, oldest first.
     public var segments: [Segment] { listed.map(\.segment) }
 
+    /// Whether its segments, and those to come of a program that stays as it is, each begin with a key picture.
+    ///
+    /// The first one does in any case; only the second shows whether key pictures come as often as segments begin.
+    public var isIndependent: Bool { listed.count > 1 && listed.allSatisfy(\.segment.isIndependent) }
+
     /// The initialization that the newest segment needs: it says codecs, picture size and frame rate.
     public var initialization: Initialization? { initializations.last }
 

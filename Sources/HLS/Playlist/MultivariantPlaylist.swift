@@ -18,6 +18,8 @@ public struct MultivariantPlaylist: Sendable {
         public var codecs: String
         /// Address of the media playlist, relative to this one or absolute, percent-encoded.
         public var mediaURI: String
+        /// Whether each of its segments begins with a key picture.
+        public var isIndependent: Bool
 
         /// Describes a way to play.
         public init(
@@ -27,7 +29,8 @@ public struct MultivariantPlaylist: Sendable {
             height: Int? = nil,
             frameRate: Double? = nil,
             codecs: String,
-            mediaURI: String
+            mediaURI: String,
+            isIndependent: Bool = true
         ) {
             self.bandwidth = bandwidth
             self.averageBandwidth = averageBandwidth
@@ -36,6 +39,7 @@ public struct MultivariantPlaylist: Sendable {
             self.frameRate = frameRate
             self.codecs = codecs
             self.mediaURI = mediaURI
+            self.isIndependent = isIndependent
         }
 
         fileprivate var lines: String {
@@ -51,8 +55,9 @@ public struct MultivariantPlaylist: Sendable {
     /// The playlist of a program with these variants; a player that does not choose begins with the first
     /// (RFC 8216 4.3.4).
     public static func render(_ variants: [Variant]) -> ByteBuffer {
-        let head = "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-INDEPENDENT-SEGMENTS\n"
-        return ByteBuffer(string: head + variants.map(\.lines).joined())
+        // Here it is said of every segment of every variant (RFC 8216 4.3.5.1).
+        let claim = variants.allSatisfy(\.isIndependent) ? "#EXT-X-INDEPENDENT-SEGMENTS\n" : ""
+        return ByteBuffer(string: "#EXTM3U\n#EXT-X-VERSION:7\n" + claim + variants.map(\.lines).joined())
     }
 
     /// The playlist of a program with one variant (RFC 8216 4.3.4).

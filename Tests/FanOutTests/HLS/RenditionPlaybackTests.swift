@@ -34,6 +34,7 @@ struct RenditionPlaybackTests {
         let stand = try onAir()
         let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
         let lines = lines(text)
+        #expect(lines.contains("#EXT-X-INDEPENDENT-SEGMENTS"))
         #expect(lines.filter { !$0.hasPrefix("#") } == ["media", "360p", "audio"].map { "\($0).m3u8?sid=r-1" })
         let streams = lines.filter { $0.hasPrefix("#EXT-X-STREAM-INF:") }
         #expect(streams.count == 3)

@@ -27,6 +27,15 @@ struct MultivariantPlaylistTests {
         )
     }
 
+    @Test("what is not true of one variant is not said of all")
+    func dependent() {
+        var variant = MultivariantPlaylist.Variant(bandwidth: 1, codecs: "avc1.64001F", mediaURI: "a.m3u8")
+        #expect(String(buffer: MultivariantPlaylist.render([variant])).contains("#EXT-X-INDEPENDENT-SEGMENTS\n"))
+        let other = variant
+        variant.isIndependent = false
+        #expect(!String(buffer: MultivariantPlaylist.render([other, variant])).contains("INDEPENDENT"))
+    }
+
     @Test("a program without video says less")
     func audioOnly() {
         let playlist = MultivariantPlaylist.render(bandwidth: 0, codecs: "mp4a.40.2", mediaURI: "m.m3u8")

@@ -69,6 +69,20 @@ struct SegmenterTests {
         #expect(!broadcast.text().contains("INDEPENDENT-SEGMENTS"))
     }
 
+    @Test(
+        "Only segments that each begin with a key picture are said to in advance, and not on the word of the first",
+        arguments: [(50, true), (60, true), (76, false), (90, false), (150, false), (300, false)]
+    )
+    func claim(group: Int, isIndependent: Bool) {
+        var broadcast = Broadcast()
+        for packet in SyntheticProgram.program(pictures: 601, group: group) {
+            broadcast.feed([packet])
+            // Whoever comes at whatever moment is told what stays true.
+            #expect(!broadcast.playlist.isIndependent || isIndependent)
+        }
+        #expect(broadcast.playlist.isIndependent == isIndependent, "\(broadcast.segments.map(\.isIndependent))")
+    }
+
     @Test("a huge segment is cut by its size")
     func bySize() {
         var broadcast = Broadcast(HLSConfiguration(windowLength: 3, graceLength: 0, maximumBytes: 4 << 20))
