@@ -47,6 +47,8 @@ struct Pipeline: Sendable {
 
     let doors: StreamDoors
     let site: MediaSite
+    /// The servers in front that are believed when they say where a request comes from.
+    let proxies: TrustedProxies
     let tokens: AccessTokens
     private let observation: StageObservation
 
@@ -160,6 +162,7 @@ struct Pipeline: Sendable {
 
         let viewers = ViewerTokens(tokens: tokens, stage: stage)
         let reading = PlayerReading(configuration, tokens: viewers)
+        proxies = reading.proxies
         doors = StreamDoors(
             hosts: hosts,
             program: program,
@@ -170,7 +173,13 @@ struct Pipeline: Sendable {
             viewers: viewers,
             logger: logger
         )
-        site = MediaSite(feeds: feeds, hls: hls, audience: viewership, reading: reading)
+        site = MediaSite(
+            feeds: feeds,
+            hls: hls,
+            audience: viewership,
+            limits: HTTPLimits(configuration),
+            reading: reading
+        )
         logs = AudienceLogs(audience: viewership, takesDevices: reading.takesDevices, clock: clock) { room in
             feeds.feed(room) != nil
         }

@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import Hummingbird
 public import Media
 
@@ -8,30 +9,37 @@ public import Media
 public struct PageSite: Sendable {
     let verify: @Sendable (_ token: String) async -> PageUser?
     let audience: @Sendable (_ room: String) -> PageAudience?
+    let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
     let files: StaticFiles
     let sessions: Guarded<SessionBook>
     let attempts: Guarded<LoginBudget>
+    let watched: Guarded<AudienceCache>
 
     /// Takes what the pages ask.
     ///
     /// - Parameters:
     ///   - chartLibrary: The file of the chart library; where it is missing the dashboard shows its figures as tables.
     ///   - clock: For the age of sessions.
+    ///   - account: Under which name the logins of one client are counted together, by the fields of its request and the
+    ///     address at the other end of its connection; unless given, by that alone.
     ///   - verify: Who a token lets in; nil for a token that lets nobody look at every room.
     ///   - audience: What everybody may know of a room's audience; nil where there is no such room.
     public init(
         chartLibrary: String = StaticFiles.chartLibrary,
         clock: any MonotonicClock = SystemClock(),
+        account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
         audience: @escaping @Sendable (_ room: String) -> PageAudience?
     ) {
         self.verify = verify
         self.audience = audience
+        self.account = account
         self.clock = clock
         files = StaticFiles(chartLibrary: chartLibrary)
         sessions = Guarded(SessionBook())
         attempts = Guarded(LoginBudget())
+        watched = Guarded(AudienceCache())
     }
 
     /// The pages, and behind them the API for every other address.

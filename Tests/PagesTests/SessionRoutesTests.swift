@@ -92,13 +92,21 @@ struct SessionRoutesTests {
         }
     }
 
-    @Test("Behind a proxy on this machine each client has its own tries, elsewhere nobody is believed")
-    func accounts() {
+    @Test("Tries are counted by whom the gateway takes the client to be, and by nothing that the client writes")
+    func accounts() async throws {
+        let client = HTTPField.Name("X-Client") ?? .cookie
         let forwarded = HTTPField.Name("X-Forwarded-For") ?? .cookie
-        var head = HTTPRequest(method: .post, scheme: "http", authority: "h", path: "/")
-        head.headerFields[forwarded] = "9.9.9.9, 10.0.0.7"
-        let origin = RequestOrigin(.init(head: head, body: .init(buffer: .init())))
-        #expect(origin.account(peer: "127.0.0.1") == "10.0.0.7" && origin.account(peer: "::1") == "10.0.0.7")
-        #expect(origin.account(peer: "192.0.2.1") == "192.0.2.1" && origin.account(peer: nil) == "unknown")
+        let stand = PageStand(clock: ManualClock()) { fields, _ in fields[client] }
+        func guess(as name: String, claiming other: String) async throws -> Int {
+            let headers = PageStand.ours.merging([client: name, forwarded: other]) { $1 }
+            return try await stand.logIn("guess", headers: headers).status
+        }
+        for number in 0..<5 { #expect(try await guess(as: "a", claiming: "9.9.9.\(number)") == 401) }
+        #expect(try await guess(as: "a", claiming: "9.9.9.9") == 429)
+        #expect(try await guess(as: "b", claiming: "9.9.9.9") == 401)
+        // Whose address nobody knows are one.
+        let plain = PageStand(clock: ManualClock())
+        for _ in 0..<5 { #expect(try await plain.logIn("guess").status == 401) }
+        #expect(try await plain.logIn("guess").status == 429)
     }
 }

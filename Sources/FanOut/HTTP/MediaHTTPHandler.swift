@@ -25,8 +25,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var limits: HTTPLimits { site.limits }
     /// A request that is answered here and whose end has not come yet; without a `MediaRequest` it was one too many.
     private var current: (request: MediaRequest?, head: HTTPRequest)?
-    /// Whose budget the connection's requests are taken from; nil when nobody counts them.
-    private var account: String?
+    /// From whose budget the connection's requests are taken.
+    private var client = RequestBudget.Client.spared
     /// Requests passed on whose answers have not gone out yet.
     private var passedOn = 0
     private var isPassingOn = false
@@ -102,7 +102,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         case .head(let head):
             bodyBegan = lastActivity
             let path = (head.path ?? "").prefix { $0 != "?" }
-            guard site.budget.takesRequest(from: account, now: lastActivity) else {
+            guard site.budget.takesRequest(from: client, head.headerFields, now: lastActivity) else {
                 current = (nil, head)
                 return
             }
@@ -301,7 +301,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     /// Begins to watch for idleness.
     public func handlerAdded(context: ChannelHandlerContext) {
-        account = site.budget.account(of: context.channel.remoteAddress)
+        client = site.budget.client(at: context.channel.remoteAddress)
         PeerSocket.setUp(context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {

@@ -31,7 +31,7 @@ public struct MediaSite: Sendable {
         self.audience = audience
         self.limits = limits
         self.reading = reading
-        budget = RequestBudget(limits)
+        budget = RequestBudget(limits, proxies: reading.proxies)
         waits = WaitBudget(limits.waits)
     }
 

@@ -1,30 +1,59 @@
+import HTTPTypes
 import Media
 import NIOCore
 import Synchronization
 
 /// The request ledger that all connections of the HTTP port share.
 final class RequestBudget: Sendable {
+    /// From whom the requests of a connection come.
+    enum Client: Equatable {
+        /// Nobody counts them.
+        case spared
+        /// All from one, under that name.
+        case one(String)
+        /// From many: the server at that address says of each request whose it is.
+        case many(server: String)
+    }
+
     private let isCounting: Bool
     private let ledger: Mutex<RequestLedger>
     private let sparesLoopback: Bool
+    private let proxies: TrustedProxies
 
-    init(_ limits: HTTPLimits) {
+    /// - Parameter proxies: The servers in front that say where a request comes from.
+    init(_ limits: HTTPLimits, proxies: TrustedProxies = TrustedProxies()) {
         isCounting = limits.requests != nil
         let (perSecond, burst) = limits.requests ?? (0, 0)
         ledger = Mutex(RequestLedger(perSecond: perSecond, burst: burst))
         sparesLoopback = limits.sparesLoopback
+        self.proxies = proxies
     }
 
-    /// The name under which a connection's requests are counted; nil when they are not.
-    func account(of address: SocketAddress?) -> String? {
-        guard isCounting, let host = address?.ipAddress else { return nil }
-        let isLoopback = host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.")
-        return isLoopback && sparesLoopback ? nil : host
+    /// Who is at the other end of a connection.
+    func client(at address: SocketAddress?) -> Client {
+        guard isCounting, let host = address?.ipAddress else { return .spared }
+        if proxies.include(host) { return .many(server: host) }
+        return client(at: host)
     }
 
-    /// Whether one more request of the account is answered.
-    func takesRequest(from account: String?, now: MonotonicTime) -> Bool {
-        guard let account else { return true }
-        return ledger.withLock { $0.takesRequest(from: account, now: now) }
+    /// Whether one more request of a client is answered.
+    ///
+    /// - Parameter fields: Those of the request.
+    func takesRequest(from client: Client, _ fields: HTTPFields, now: MonotonicTime) -> Bool {
+        switch client {
+        case .spared:
+            return true
+        case .one(let account):
+            return ledger.withLock { $0.takesRequest(from: account, now: now) }
+        case .many(let server):
+            let origin = proxies.origin(of: fields, peer: server).address ?? server
+            return takesRequest(from: self.client(at: origin), fields, now: now)
+        }
+    }
+
+    /// Who asks from an address that is nobody else's.
+    private func client(at host: String) -> Client {
+        guard let address = NetworkAddress(host) else { return .one(host) }
+        return address.isLoopback && sparesLoopback ? .spared : .one(address.account)
     }
 }

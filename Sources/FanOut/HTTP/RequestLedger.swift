@@ -34,11 +34,12 @@ struct RequestLedger {
         return true
     }
 
-    /// Makes room: an address whose bucket is full again is as good as unknown.
+    /// Makes room: an address whose bucket is full again is as good as unknown, then the fuller half of the others is.
     private mutating func forget(now: MonotonicTime) {
         buckets = buckets.filter { level($0.value, now: now) < burst }
-        // A crowd of that size is not held back one address at a time.
-        if buckets.count >= capacity { buckets.removeAll(keepingCapacity: true) }
+        guard buckets.count >= capacity else { return }
+        let emptiest = buckets.sorted { level($0.value, now: now) < level($1.value, now: now) }.prefix(capacity / 2)
+        buckets = Dictionary(uniqueKeysWithValues: emptiest.map { ($0.key, $0.value) })
     }
 
     private func level(_ bucket: Bucket, now: MonotonicTime) -> Double {

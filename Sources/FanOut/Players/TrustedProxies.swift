@@ -1,21 +1,17 @@
-import HTTPTypes
-
-#if canImport(Glibc)
-import Glibc
-#endif
+public import HTTPTypes
 
 /// The servers in front of this one that are believed when they say where a request comes from.
 public struct TrustedProxies: Sendable {
-    /// Addresses as sixteen bytes, of which the first `length` bits are the network's.
+    /// Addresses of which the first `length` bits are the network's.
     private struct Network {
-        let bytes: [UInt8]
+        let address: NetworkAddress
         let length: Int
 
-        func contains(_ address: [UInt8]) -> Bool {
+        func contains(_ other: NetworkAddress) -> Bool {
             let (whole, rest) = (length / 8, length % 8)
-            guard bytes.prefix(whole) == address.prefix(whole) else { return false }
+            guard address.bytes.prefix(whole) == other.bytes.prefix(whole) else { return false }
             guard rest > 0 else { return true }
-            return (bytes[whole] ^ address[whole]) >> UInt8(8 - rest) == 0
+            return (address.bytes[whole] ^ other.bytes[whole]) >> UInt8(8 - rest) == 0
         }
     }
 
@@ -41,41 +37,44 @@ public struct TrustedProxies: Sendable {
         if regionHeader != nil, self.regionHeader == nil { return nil }
     }
 
+    /// Whether that is the address of one of them.
+    public func include(_ address: String) -> Bool {
+        guard !networks.isEmpty, let address = NetworkAddress(address) else { return false }
+        return networks.contains { $0.contains(address) }
+    }
+
+    /// Whether somebody at that address may tell who watches: one of them, or a server on this machine.
+    public func mayReport(from address: String) -> Bool {
+        NetworkAddress(address)?.isLoopback == true || include(address)
+    }
+
+    /// Under which name the requests of one client are counted together, so that it can be given a budget.
+    ///
+    /// - Parameter peer: The numeric address of the connection; nil when it is not known.
+    /// - Returns: its IPv4 address, or its network of IPv6; nil when nobody knows who asks.
+    public func account(of fields: HTTPFields, peer: String?) -> String? {
+        origin(of: fields, peer: peer).address.map { NetworkAddress($0)?.account ?? $0 }
+    }
+
     /// Where a request comes from: what the trusted say, and otherwise the address of its connection.
     ///
     /// - Parameter peer: The numeric address of the connection; nil when it is not known.
     func origin(of fields: HTTPFields, peer: String?) -> (address: String?, region: String?) {
-        guard !networks.isEmpty, let peer, isTrusted(peer) else { return (peer, nil) }
+        guard let peer, include(peer) else { return (peer, nil) }
         // Each server adds the address that it saw; what those before the first trusted one wrote is anybody's.
         let said = fields[.forwardedFor]?.split(separator: ",").map { String($0.filter { $0 != " " }) } ?? []
-        let address = said.last { !isTrusted($0) } ?? said.first ?? peer
-        return (Self.bytes(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
-    }
-
-    private func isTrusted(_ address: String) -> Bool {
-        guard let bytes = Self.bytes(address) else { return false }
-        return networks.contains { $0.contains(bytes) }
+        let address = said.last { !include($0) } ?? said.first ?? peer
+        return (NetworkAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
     }
 
     private static func network(_ text: String) -> Network? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let bytes = bytes(String(parts[0])) else { return nil }
+        guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
         let isIPv4 = !parts[0].contains(":")
         let bits = isIPv4 ? 32 : 128
         let length = parts.count == 2 ? Int(parts[1]) : bits
         guard let length, (0...bits).contains(length) else { return nil }
-        return Network(bytes: bytes, length: isIPv4 ? length + 96 : length)
-    }
-
-    /// Sixteen bytes, an IPv4 address below `::ffff:0:0/96`; nil for what is no numeric address.
-    private static func bytes(_ text: String) -> [UInt8]? {
-        var four = in_addr()
-        if inet_pton(AF_INET, text, &four) == 1 {
-            return [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF] + withUnsafeBytes(of: &four) { Array($0) }
-        }
-        var six = in6_addr()
-        guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
-        return withUnsafeBytes(of: &six) { Array($0) }
+        return Network(address: address, length: isIPv4 ? length + 96 : length)
     }
 }
 

@@ -40,8 +40,9 @@ extension GatewayConfiguration {
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
         "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
-        "recordings.reserve", "limits.cpu_ceiling", "viewership.keep_sessions", "viewership.keep_minutes",
-        "viewership.beats_port", "viewership.regions", "viewership.proxies", "viewership.region_header",
+        "recordings.reserve", "limits.cpu_ceiling", "limits.requests", "viewership.keep_sessions",
+        "viewership.keep_minutes", "viewership.beats_port", "viewership.regions", "viewership.proxies",
+        "viewership.region_header",
         "viewership.region", "viewership.device_ids",
         "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
@@ -94,6 +95,7 @@ extension GatewayConfiguration {
         maximumHosts = try read.int("hosts.maximum", in: 1...100_000) ?? maximumHosts
         maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
         processorCeiling = try read.int("limits.cpu_ceiling", in: 0...100) ?? processorCeiling
+        requestRate = try read.int("limits.requests", in: 0...1_000_000) ?? requestRate
         recordingFileSize = try read.int("recordings.file_size", in: 1...1_048_576) ?? recordingFileSize
         recordingFileLength = try read.int("recordings.file_length", in: 1...86_400) ?? recordingFileLength
         recordingKeepSize = try read.int("recordings.keep_size", in: 0...1_073_741_824) ?? recordingKeepSize

@@ -19,6 +19,7 @@ extension GatewayConfiguration {
             "hosts.maximum: \(maximumHosts)",
             "livestreams.maximum: \(maximumLivestreams)",
             "limits.cpu_ceiling: \(processorCeiling)",
+            "limits.requests: \(requestRate)",
             "recordings.file_size: \(recordingFileSize)",
             "recordings.file_length: \(recordingFileLength)",
             "recordings.keep_size: \(recordingKeepSize)",

@@ -43,6 +43,10 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// A host beyond it is refused, so that the rooms on air keep what they need.
     public var processorCeiling = 80
+    /// `limits.requests`: HTTP requests of one client per second in the long run, twice as many at once; 0 is no limit.
+    ///
+    /// A client is an address, or a network of IPv6; behind a server of `viewership.proxies` the one that it names.
+    public var requestRate = 1_000
     /// `recordings.file_size`: MiB after which a recorded file ends at the next key picture.
     public var recordingFileSize = 2_048
     /// `recordings.file_length`: seconds after which a recorded file ends at the next key picture.
@@ -61,7 +65,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var regionDatabase: String?
     /// `viewership.proxies`: addresses and networks of servers in front, which say by `X-Forwarded-For` where a viewer is.
     ///
-    /// Nobody else is believed.
+    /// Nobody else is believed. What one client may ask and how often it may try to log in goes by the same address, and
+    /// only those servers, and what runs on this machine, may send beats.
     public var trustedProxies: [String] = []
     /// `viewership.region_header`: the field in which those servers say the country of a viewer, such as `CF-IPCountry`.
     public var regionHeader: String?

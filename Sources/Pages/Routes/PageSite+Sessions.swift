@@ -34,7 +34,7 @@ extension PageSite {
         router.post("dashboard/session") { request, context in
             let origin = RequestOrigin(request)
             guard origin.isOwn else { return PageReply.text(.forbidden) }
-            let account = origin.account(peer: context.peer)
+            let account = account(request.headers, context.peer) ?? "unknown"
             let now = clock.now
             if let seconds = attempts.with({ $0.take(from: account, now: now) }) {
                 var response = PageReply.text(.tooManyRequests)
@@ -42,7 +42,7 @@ extension PageSite {
                 return response
             }
             guard let token = await Self.offeredToken(request), let user = await verify(token) else {
-                context.logger.notice("login refused", metadata: ["address": "\(context.peer ?? "-")"])
+                context.logger.notice("login refused", metadata: ["address": "\(account)"])
                 return PageReply.text(.unauthorized)
             }
             attempts.with { $0.giveBack(to: account, now: now) }

@@ -32,18 +32,6 @@ struct RequestOrigin {
         request.headers[.forwardedProto]?.lowercased() == "https"
     }
 
-    /// Whose attempts are counted together.
-    ///
-    /// - Parameter peer: The address at the other end; of a proxy on this machine the client that it names is believed.
-    func account(peer: String?) -> String {
-        guard let peer else { return "unknown" }
-        let isLoopback = peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
-        guard isLoopback, let forwarded = request.headers[.forwardedFor]?.split(separator: ",").last else {
-            return peer
-        }
-        return String(forwarded.drop { $0 == " " }.prefix(64))
-    }
-
     private var isReading: Bool { request.method == .get || request.method == .head }
 }
 
@@ -52,5 +40,4 @@ extension HTTPField.Name {
     static let footlightPage = Self("X-Footlight-Page") ?? .cookie
     static let secFetchSite = Self("Sec-Fetch-Site") ?? .origin
     static let forwardedProto = Self("X-Forwarded-Proto") ?? .origin
-    static let forwardedFor = Self("X-Forwarded-For") ?? .origin
 }

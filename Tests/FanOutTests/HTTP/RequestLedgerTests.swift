@@ -1,4 +1,5 @@
 @testable import FanOut
+import HTTPTypes
 import Media
 import NIOCore
 import Testing
@@ -40,15 +41,55 @@ struct RequestLedgerTests {
         #expect(ledger.count <= 100)
     }
 
-    @Test("Loopback is spared unless told otherwise")
-    func loopback() throws {
-        let here = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
-        let there = try SocketAddress(ipAddress: "192.0.2.7", port: 1)
+    @Test("Whoever has used up what is granted is not forgotten, however many others come")
+    func crowd() {
+        var ledger = RequestLedger(perSecond: 0.1, burst: 20, capacity: 100)
+        for _ in 0..<20 { _ = ledger.takesRequest(from: "busy", now: start) }
+        for number in 0..<1_000 { _ = ledger.takesRequest(from: "\(number)", now: start) }
+        #expect(ledger.count <= 100)
+        let another = ledger.takesRequest(from: "busy", now: start)
+        #expect(!another)
+    }
+
+    private func address(_ text: String) throws -> SocketAddress { try SocketAddress(ipAddress: text, port: 1) }
+
+    @Test("Loopback is spared unless told otherwise; a house with IPv6 is one client")
+    func clients() throws {
         let sparing = RequestBudget(HTTPLimits())
-        #expect(sparing.account(of: here) == nil)
-        #expect(sparing.account(of: try SocketAddress(ipAddress: "::1", port: 1)) == nil)
-        #expect(sparing.account(of: there) == "192.0.2.7")
-        #expect(RequestBudget(HTTPLimits(sparesLoopback: false)).account(of: here) == "127.0.0.1")
-        #expect(RequestBudget(HTTPLimits(requests: nil)).account(of: there) == nil)
+        for here in ["127.0.0.1", "127.9.0.1", "::1", "::ffff:127.0.0.1"] {
+            #expect(sparing.client(at: try address(here)) == .spared, "\(here)")
+        }
+        #expect(sparing.client(at: try address("192.0.2.7")) == .one("192.0.2.7"))
+        #expect(sparing.client(at: try address("::ffff:192.0.2.7")) == .one("192.0.2.7"))
+        for house in ["2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff"] {
+            #expect(sparing.client(at: try address(house)) == .one("2001:db8:0:1::/64"), "\(house)")
+        }
+        #expect(sparing.client(at: try address("2001:db8:0:2::1")) == .one("2001:db8:0:2::/64"))
+        let strict = RequestBudget(HTTPLimits(sparesLoopback: false))
+        #expect(strict.client(at: try address("127.0.0.1")) == .one("127.0.0.1"))
+        #expect(RequestBudget(HTTPLimits(requests: nil)).client(at: try address("192.0.2.7")) == .spared)
+    }
+
+    @Test("Behind a server that is believed each client has its own budget; nobody else chooses whose it is")
+    func proxies() throws {
+        let limits = HTTPLimits(requests: (perSecond: 0.001, burst: 3))
+        let proxies = try #require(TrustedProxies(["127.0.0.1", "198.51.100.0/24"]))
+        let budget = RequestBudget(limits, proxies: proxies)
+        func taken(_ count: Int, by peer: String, for origin: String?) throws -> Int {
+            var fields = HTTPFields()
+            if let origin, let name = HTTPField.Name("X-Forwarded-For") { fields[name] = origin }
+            let client = budget.client(at: try address(peer))
+            return (0..<count).count { _ in budget.takesRequest(from: client, fields, now: start) }
+        }
+        #expect(try taken(5, by: "198.51.100.1", for: "203.0.113.1") == 3)
+        #expect(try taken(5, by: "198.51.100.2", for: "203.0.113.2") == 3)
+        // By whatever way, and whatever it writes itself.
+        #expect(try taken(5, by: "127.0.0.1", for: "192.0.2.99, 203.0.113.1") == 0)
+        #expect(try taken(5, by: "203.0.113.2", for: "192.0.2.1") == 0)
+        #expect(try taken(2, by: "203.0.113.3", for: "192.0.2.1") == 2)
+        #expect(try taken(2, by: "203.0.113.3", for: "192.0.2.2") == 1)
+        // The server itself, and what runs beside it.
+        #expect(try taken(5, by: "127.0.0.1", for: nil) == 5)
+        #expect(try taken(5, by: "198.51.100.1", for: nil) == 3)
     }
 }

@@ -49,6 +49,27 @@ struct TrustedProxiesTests {
         #expect(TrustedProxies([text]) == nil)
     }
 
+    @Test("A client is an address, or a house of IPv6, and is named by the trusted alone")
+    func accounts() throws {
+        let proxies = try proxies(["127.0.0.1"])
+        #expect(proxies.account(of: fields("203.0.113.9, 192.0.2.4"), peer: "127.0.0.1") == "192.0.2.4")
+        #expect(proxies.account(of: fields("192.0.2.4, 2001:db8::a:1"), peer: "127.0.0.1") == "2001:db8:0:0::/64")
+        #expect(proxies.account(of: fields("192.0.2.4"), peer: "2001:db8::7") == "2001:db8:0:0::/64")
+        #expect(proxies.account(of: fields("192.0.2.4"), peer: "::ffff:198.51.100.2") == "198.51.100.2")
+        #expect(proxies.account(of: fields("192.0.2.4"), peer: nil) == nil)
+    }
+
+    @Test("Who may report: the trusted, and this machine")
+    func reports() throws {
+        let proxies = try proxies(["10.0.0.0/8"])
+        for address in ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.9.8.7"] {
+            #expect(proxies.mayReport(from: address), "\(address)")
+        }
+        for address in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "::", "nobody"] {
+            #expect(!proxies.mayReport(from: address) && !TrustedProxies().mayReport(from: address), "\(address)")
+        }
+    }
+
     @Test("What is no name of a field is refused")
     func header() {
         #expect(TrustedProxies(["127.0.0.1"], regionHeader: "not a name") == nil)

@@ -30,15 +30,23 @@ struct PageStand {
 
     private let answerer: @Sendable (Request, PageContext) async throws -> Response
 
-    init(chartLibrary: String = "/nowhere", clock: any MonotonicClock = SystemClock()) {
-        let pages = PageSite(chartLibrary: chartLibrary, clock: clock) { token in
+    /// - Parameter audience: What everybody may know of a room.
+    init(
+        chartLibrary: String = "/nowhere",
+        clock: any MonotonicClock = SystemClock(),
+        account: @escaping @Sendable (HTTPFields, String?) -> String? = { $1 },
+        audience: @escaping @Sendable (String) -> PageAudience? = { room in
+            room == "show" ? PageAudience(isOnAir: true, viewers: 57) : nil
+        }
+    ) {
+        let pages = PageSite(chartLibrary: chartLibrary, clock: clock, account: account) { token in
             switch token {
             case "operator-token": PageUser(identity: "ada", mayCommand: true)
             case "monitor-token": PageUser(identity: "eve", mayCommand: false)
             default: nil
             }
         } audience: { room in
-            room == "show" ? PageAudience(isOnAir: true, viewers: 57) : nil
+            audience(room)
         }
         let responder = pages.responder(before: EchoingAPI())
         answerer = { try await responder.respond(to: $0, context: $1) }

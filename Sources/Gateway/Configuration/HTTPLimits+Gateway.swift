@@ -1,0 +1,9 @@
+import FanOut
+
+extension HTTPLimits {
+    /// What the gateway's settings grant a client.
+    init(_ configuration: GatewayConfiguration) {
+        let rate = Double(configuration.requestRate)
+        self.init(requests: rate > 0 ? (perSecond: rate, burst: 2 * rate) : nil)
+    }
+}
