@@ -85,6 +85,50 @@ public final class HeadlessBrowser: Sendable {
         }
     }
 
+    /// Presses a key as a hand does: the page and the browser itself act on it.
+    ///
+    /// - Parameter key: As `KeyboardEvent.key` names it: `m`, `Tab`, ` `.
+    public func press(_ key: String) async throws {
+        let isText = key.count == 1
+        let codes = [" ": (32, "Space"), "Tab": (9, "Tab"), "Enter": (13, "Enter")]
+        let letter = key.uppercased()
+        let (number, code) = codes[key] ?? (Int(letter.unicodeScalars.first?.value ?? 0), "Key\(letter)")
+        for type in [isText ? "keyDown" : "rawKeyDown", "keyUp"] {
+            var event: [String: JSONValue] = [
+                "type": .string(type), "key": .string(key), "code": .string(code),
+                "windowsVirtualKeyCode": .number(Double(number)),
+            ]
+            if isText, type == "keyDown" { event["text"] = .string(key) }
+            _ = try await send("Input.dispatchKeyEvent", event)
+        }
+    }
+
+    /// What a screen reader finds on the page: the role and the name of each thing that has a name.
+    public func accessibleNames() async throws -> [(role: String, name: String)] {
+        let nodes = try await send("Accessibility.getFullAXTree", [:])["nodes"].elements
+        return nodes.compactMap { node in
+            guard let name = node["name"]["value"].string, !name.isEmpty, let role = node["role"]["value"].string else {
+                return nil
+            }
+            return (role, name)
+        }
+    }
+
+    /// Makes the window as large as another screen, such as a phone's.
+    public func resize(width: Int, height: Int, isPhone: Bool = false) async throws {
+        let size: [String: JSONValue] = [
+            "width": .number(Double(width)), "height": .number(Double(height)), "deviceScaleFactor": 1,
+            "mobile": .bool(isPhone),
+        ]
+        _ = try await send("Emulation.setDeviceMetricsOverride", size)
+    }
+
+    /// Lets the page believe that its user prefers light or dark pages.
+    public func prefer(dark isDark: Bool) async throws {
+        let feature: JSONValue = ["name": "prefers-color-scheme", "value": .string(isDark ? "dark" : "light")]
+        _ = try await send("Emulation.setEmulatedMedia", ["features": .array([feature])])
+    }
+
     /// Keeps a picture of the page as a PNG file.
     public func takePicture(to path: String) async throws {
         let answer = try await send("Page.captureScreenshot", ["format": "png"])

@@ -17,15 +17,18 @@ export function figuresPanel(room) {
   const now = h('strong', { class: 'now' }, '–');
   const badge = h('span', { class: 'badge' });
   const stale = h('span', { class: 'badge warn', hidden: true });
+  const coverage = h('span', { class: 'badge', hidden: true });
   const bar = protocolBar();
   const peak = figure('Peak', 'The most at one time in this broadcast');
   const ama = figure('AMA', 'Average minute audience: watched time over the minutes of the broadcast');
   const joins = figure('Joins', 'Players that began to watch; a return within half a minute is none');
+  const uniques = figure('Different viewers', 'By token, by device, or else by playback: never fewer than there were');
   const watched = figure('Watched', 'What everybody watched, added up');
   const element = h('section', { class: 'card figures', 'aria-labelledby': 'figures-title' },
     h('div', { class: 'card-head' }, h('h2', { id: 'figures-title' }, 'Watching now'), h('span', { class: 'spacer' }),
-      stale, badge),
-    now, bar.element, h('dl', {}, peak.element, ama.element, joins.element, watched.element));
+      coverage, stale, badge),
+    now, bar.element,
+    h('dl', {}, peak.element, ama.element, joins.element, uniques.element, watched.element));
 
   let summary = null;
   let beganAt = null;
@@ -44,6 +47,8 @@ export function figuresPanel(room) {
       showPeak(peak, viewership, summary);
       setText(joins.value, count(viewership.joins));
       setText(joins.note, `${count(viewership.devices)} ${viewership.devices === 1 ? 'device' : 'devices'} now`);
+      showUniques(uniques, viewership.uniques);
+      showCoverage(coverage, summary?.coverage);
       setText(watched.value, duration(viewership.watch_time_seconds));
       showAverage(ama, viewership, summary, beganAt);
       showTrust(badge, viewership, summary);
@@ -52,6 +57,22 @@ export function figuresPanel(room) {
     },
     close: stop,
   };
+}
+
+/** The estimate is made anew each day, so that nobody can be followed; sums over days count some viewers twice. */
+function showUniques(uniques, { devices, estimated, approximate } = { devices: 0, estimated: 0 }) {
+  setText(uniques.value, `${approximate ? 'about ' : ''}${count(devices)}`);
+  setText(uniques.note, `${count(estimated)} by address`);
+  uniques.note.title = 'An estimate by address and player: it cannot tell that a viewer of one day is one of another day';
+}
+
+/** Of whose playback its own player tells; the others are known by what they ask for alone. */
+function showCoverage(badge, coverage) {
+  const isKnown = typeof coverage === 'number';
+  show(badge, isKnown);
+  if (!isKnown) return;
+  setText(badge, `coverage ${Math.floor(coverage * 100)} %`);
+  badge.title = 'Part of the HLS viewers whose players report of themselves: stalls, pauses and startup are known of these';
 }
 
 /** A broadcast that is over has a settled peak; until then the live one counts. */

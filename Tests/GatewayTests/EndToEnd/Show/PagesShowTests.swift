@@ -22,6 +22,9 @@ struct PagesShowTests {
         let site = "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)"
 
         try await watch(browser, site)
+        try await reach(browser)
+        try await expectBeacons(browser, stage)
+        try await embed(browser)
         try await operate(browser, site, stage, name: name)
 
         let foreign = browser.requests.filter { request in
@@ -68,6 +71,61 @@ struct PagesShowTests {
         #expect(try await browser.evaluate("document.querySelector('video').muted").bool == false)
     }
 
+    /// Everything on the watch page is reached by keys, and has a name for those who do not see it.
+    private func reach(_ browser: HeadlessBrowser) async throws {
+        let video = "document.querySelector('video')"
+        try await browser.press("m")
+        #expect(try await browser.waits(for: "\(video).muted", within: .seconds(5)))
+        try await browser.press("m")
+        #expect(try await browser.waits(for: "!\(video).muted", within: .seconds(5)))
+        _ = try await browser.evaluate("document.activeElement.blur()")
+        try await browser.press(" ")
+        #expect(try await browser.waits(for: "\(video).paused", within: .seconds(5)))
+        try await browser.press("Tab")
+        #expect(try await browser.evaluate("document.activeElement.id").string == "play")
+        #expect(try await names(browser).isSuperset(of: ["button Play", "button Turn sound off"]))
+        // A button that has the focus is pressed by the browser, and not a second time by the page.
+        try await browser.press(" ")
+        #expect(try await browser.waits(for: "!\(video).paused", within: .seconds(5)))
+        let expected: Set = [
+            "heading show", "region Program", "group Playback", "button Pause", "button Turn sound off",
+            "slider Volume",
+            "button Full screen", "region About this playback",
+        ]
+        let found = try await names(browser)
+        #expect(found.isSuperset(of: expected), "\(found.sorted())")
+    }
+
+    private func names(_ browser: HeadlessBrowser) async throws -> Set<String> {
+        Set(try await browser.accessibleNames().map { "\($0.role) \($0.name)" })
+    }
+
+    /// What the page tells of its playback arrives, and is known of this viewer.
+    private func expectBeacons(_ browser: HeadlessBrowser, _ stage: FaultStage) async throws {
+        #expect(browser.requests.contains { $0.hasSuffix("/v1/cmcd") })
+        var summary: JSONValue = .null
+        let isHeard = try await eventually(within: .seconds(20), every: .milliseconds(250)) {
+            summary = try await stage.gateway.api("GET", stage.path("viewership/summary")).json
+            return summary["coverage"].double == 1 && summary["joins"].int == 1
+        }
+        #expect(isHeard, "\(summary.text)")
+    }
+
+    /// It plays as a part of another page, where it is asked for so.
+    private func embed(_ browser: HeadlessBrowser) async throws {
+        _ = try await browser.evaluate(
+            """
+            const frame = document.createElement('iframe');
+            frame.allow = 'autoplay';
+            frame.src = '/watch/show?embed=1';
+            document.body.append(frame);
+            """
+        )
+        let plays = "frames[0]?.footlight?.program.state === 'playing'"
+        #expect(try await browser.waits(for: plays, within: .seconds(20)))
+        _ = try await browser.evaluate("document.querySelector('iframe').remove()")
+    }
+
     private func operate(_ browser: HeadlessBrowser, _ site: String, _ stage: FaultStage, name: String) async throws {
         try await browser.open("\(site)/dashboard#/room/show")
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
@@ -87,6 +145,8 @@ struct PagesShowTests {
         #expect(try await browser.waits(for: shown, within: .seconds(6)))
         #expect(try await browser.evaluate("document.querySelector('.preview .label').textContent").string == name)
 
+        try await expectFigures(browser, stage)
+
         // A mute by the page's button, which the gateway takes by the cookie, comes back as an event.
         _ = try await browser.evaluate("document.querySelector('.track').click()")
         let isMuted = "document.querySelector('.track').dataset.state === 'muted'"
@@ -97,5 +157,52 @@ struct PagesShowTests {
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(3)))
         let status = try await browser.evaluate("fetch('/v1/rooms').then((answer) => answer.status)")
         #expect(status.int == 401)
+    }
+
+    /// Badges, the chart and the files; and the page as a phone has it, light and dark.
+    private func expectFigures(_ browser: HeadlessBrowser, _ stage: FaultStage) async throws {
+        let badges = "[...document.querySelectorAll('.figures .badge:not([hidden])')].map((badge) => badge.textContent)"
+        #expect(try await browser.waits(for: "\(badges).length > 1", within: .seconds(20)))
+        let said = try await browser.evaluate(badges).elements.compactMap(\.string)
+        #expect(said == ["coverage 100 %", "provisional"], "\(said)")
+        let note = "[...document.querySelectorAll('.figure .note')].find(({ title }) => title.includes('another day'))"
+        #expect(try await browser.evaluate("\(note)?.textContent").string == "1 by address")
+        let drawn = """
+            (() => {
+                const canvas = document.querySelector('.history canvas');
+                const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                return data.some((value) => value > 0);
+            })()
+            """
+        #expect(try await browser.waits(for: drawn, within: .seconds(10)))
+        // The button fetches a file, and hands it to the browser under a name.
+        _ = try await browser.evaluate(
+            """
+            globalThis.kept = [];
+            HTMLAnchorElement.prototype.click = function () { kept.push(this.download); };
+            for (const button of document.querySelectorAll('.downloads button')) button.click();
+            """
+        )
+        #expect(try await browser.waits(for: "kept.length === 3", within: .seconds(10)))
+        let files = try await browser.evaluate("kept.sort()").elements.compactMap(\.string)
+        #expect(files == ["show-sessions.csv", "show-summary.csv", "show-timeline.csv"], "\(files)")
+
+        // Another arrangement is shown first, and is on air when it is taken there.
+        _ = try await browser.evaluate("document.querySelector('.layout .segments [value=SPOTLIGHT]').click()")
+        #expect(try await stage.expect(200, "GET", stage.path("layout"))["type"].string == "GRID")
+        _ = try await browser.evaluate("document.querySelector('.layout .buttons .main').click()")
+        let isTaken = try await eventually(within: .seconds(10)) {
+            try await stage.expect(200, "GET", stage.path("layout"))["type"].string == "SPOTLIGHT"
+        }
+        #expect(isTaken)
+
+        let paper = "getComputedStyle(document.body).backgroundColor"
+        try await browser.prefer(dark: false)
+        let light = try await browser.evaluate(paper).string
+        try await browser.prefer(dark: true)
+        #expect(try await browser.evaluate(paper).string != light)
+        try await browser.resize(width: 390, height: 844, isPhone: true)
+        let fits = "document.documentElement.scrollWidth <= innerWidth && innerWidth === 390"
+        #expect(try await browser.waits(for: fits, within: .seconds(5)))
     }
 }
