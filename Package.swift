@@ -298,7 +298,7 @@ let package = Package(
                 logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ] + nioProducts("NIOCore", "NIOPosix"),
+            ] + nioProducts("NIOCore", "NIOPosix", "NIOEmbedded"),
             swiftSettings: strict
         ),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),

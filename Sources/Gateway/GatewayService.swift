@@ -167,6 +167,7 @@ public struct GatewayService: Sendable {
             host: configuration.host,
             port: configuration.beatsPort,
             group: group,
+            proxies: pipeline.proxies,
             viewership: pipeline.viewership,
             logger: logger
         )

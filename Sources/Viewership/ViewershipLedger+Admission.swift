@@ -80,6 +80,11 @@ extension ViewershipLedger {
         refusedLines.add(1, ordering: .relaxed)
     }
 
+    /// A datagram of somebody who is not believed.
+    public func countForeignBeat() {
+        refusedSenders.add(1, ordering: .relaxed)
+    }
+
     /// Answers what is no viewing at all: it is counted as such, and leaves no session behind.
     private func admitAside(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
         if let offered = request.sid {

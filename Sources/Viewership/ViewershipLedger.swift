@@ -42,6 +42,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let refusedCodes = Atomic<Int>(0)
     let refusedForms = Atomic<Int>(0)
     let refusedLines = Atomic<Int>(0)
+    let refusedSenders = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - keys: sign the session ids; ids stay valid over a restart as long as one of the keys does.

@@ -90,6 +90,7 @@ extension ViewershipLedger {
             }
             rejections.add(Double(count), ("reason", reason.rawValue))
         }
+        rejections.add(Double(refusedSenders.load(ordering: .relaxed)), ("reason", "sender"))
         return [beats, rejections, adopted]
     }
 }

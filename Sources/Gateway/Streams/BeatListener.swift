@@ -1,3 +1,4 @@
+import FanOut
 import Logging
 import NIOCore
 import NIOPosix
@@ -6,7 +7,8 @@ import Viewership
 
 /// Hears by syslog over UDP which playlists a server in front of us has answered (RFC 3164 framing; nginx `access_log`).
 ///
-/// Lines may get lost: each viewer is heard of again with its next playlist.
+/// Lines may get lost: each viewer is heard of again with its next playlist. Only servers in front of us are believed, for
+/// anybody can send a datagram.
 struct BeatListener: Service {
     /// Bytes that the kernel keeps for us: a burst of a few thousand lines.
     private static let receiveBuffer: ChannelOptions.Types.SocketOption.Value = 4 * 1024 * 1024
@@ -15,6 +17,8 @@ struct BeatListener: Service {
     /// Nil for a listener that is off; 0 picks a free one.
     let port: Int?
     let group: any EventLoopGroup
+    /// Whose lines are read, beside those of servers on this machine.
+    let proxies: TrustedProxies
     let viewership: ViewershipLedger
     let logger: Logger
 
@@ -23,6 +27,7 @@ struct BeatListener: Service {
             try? await gracefulShutdown()
             return
         }
+        let proxies = proxies
         let viewership = viewership
         let channel: any Channel
         do {
@@ -31,7 +36,8 @@ struct BeatListener: Service {
                 .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: BeatLine.limit))
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(BeatHandler(viewership: viewership))
+                        let handler = BeatHandler(proxies: proxies, viewership: viewership)
+                        try channel.pipeline.syncOperations.addHandler(handler)
                     }
                 }
                 .bind(host: host, port: port).get()
@@ -44,27 +50,5 @@ struct BeatListener: Service {
         )
         try? await gracefulShutdown()
         try? await channel.close()
-    }
-}
-
-/// Reads one line of each datagram.
-private final class BeatHandler: ChannelInboundHandler {
-    typealias InboundIn = AddressedEnvelope<ByteBuffer>
-
-    private let viewership: ViewershipLedger
-
-    init(viewership: ViewershipLedger) {
-        self.viewership = viewership
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let text = String(buffer: unwrapInboundIn(data).data)
-        guard let line = BeatLine(text) else { return viewership.countMalformedBeat() }
-        viewership.take(line)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A port that nobody listens on answers one datagram with an error; the next one is read all the same.
-        viewership.countMalformedBeat()
     }
 }

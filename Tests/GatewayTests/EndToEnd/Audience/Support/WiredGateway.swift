@@ -63,6 +63,7 @@ final class WiredGateway: Sendable {
             host: configuration.host,
             port: beatsPort,
             group: group,
+            proxies: pipeline.proxies,
             viewership: pipeline.viewership,
             logger: logger
         )
