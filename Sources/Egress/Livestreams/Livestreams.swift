@@ -79,7 +79,13 @@ public final class Livestreams: Sendable, LivestreamControlling {
     /// Begins to push a room to these targets, for as long as `options` allow.
     public func start(room: String, targets: [OutputTarget], options: LivestreamOptions) throws(StageError) {
         try options.validate()
-        let outputs = try outputs(to: targets, room: room)
+        var planned = targets
+        for index in planned.indices {
+            var figures = planned[index].figures ?? StreamFigures()
+            figures.duration = Double(options.maximumDuration)
+            planned[index].figures = figures
+        }
+        let outputs = try outputs(to: planned, room: room)
         let limits = LivestreamProgress.Limits(
             start: startLimit,
             duration: Double(options.maximumDuration),

@@ -15,6 +15,10 @@ struct ComplianceWatch: Sendable {
 
     private let rules: PlatformRules
     private let isSecure: Bool
+    /// The stream as it is meant to be.
+    private let plan: StreamFigures
+    /// The part of its pictures that a stream may lack before that is told.
+    private static let lack = 0.1
     /// What is amiss, as it was last found.
     private var amiss: [Shortfall.Kind: Shortfall] = [:]
     /// How many measurements in a row said otherwise than `amiss` does.
@@ -24,7 +28,8 @@ struct ComplianceWatch: Sendable {
     init(rules: PlatformRules, isSecure: Bool, figures: StreamFigures?) {
         self.rules = rules
         self.isSecure = isSecure
-        for shortfall in rules.shortfalls(of: figures ?? StreamFigures(), isSecure: isSecure) {
+        plan = figures ?? StreamFigures()
+        for shortfall in rules.shortfalls(of: plan, isSecure: isSecure) {
             amiss[shortfall.kind] = shortfall
         }
     }
@@ -36,10 +41,7 @@ struct ComplianceWatch: Sendable {
     mutating func measured(_ figures: StreamFigures) -> Change? {
         let wasGood = amiss.isEmpty
         var fell: [Shortfall] = []
-        let found = Dictionary(
-            rules.shortfalls(of: figures, isSecure: isSecure).map { ($0.kind, $0) },
-            uniquingKeysWith: { $1 }
-        )
+        let found = Dictionary(shortfalls(of: figures).map { ($0.kind, $0) }, uniquingKeysWith: { $1 })
         for kind in Shortfall.Kind.allCases {
             guard (found[kind] == nil) != (amiss[kind] == nil) else {
                 doubts[kind] = nil
@@ -54,5 +56,19 @@ struct ComplianceWatch: Sendable {
         }
         if !fell.isEmpty { return .fellShort(fell) }
         return amiss.isEmpty && !wasGood ? .isGood : nil
+    }
+
+    /// What the platform does not want so, and what is less than it was meant to be.
+    private func shortfalls(of measured: StreamFigures) -> [Shortfall] {
+        var figures = measured
+        figures.duration = plan.duration
+        var found = rules.shortfalls(of: figures, isSecure: isSecure)
+        if let rate = measured.frameRate, let planned = plan.frameRate, rate < planned * (1 - Self.lack) {
+            let seen = (rate * 10).rounded() / 10
+            found.append(
+                Shortfall(.frameRate, "the video has \(seen) pictures a second in place of \(Int(planned.rounded()))")
+            )
+        }
+        return found
     }
 }

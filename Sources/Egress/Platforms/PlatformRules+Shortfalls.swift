@@ -4,6 +4,9 @@ import Stage
 extension PlatformRules {
     /// Part by which a bitrate may be off: encoders and measurements are.
     private static let bitrateTolerance = 0.1
+    /// How many times the most of a size a single second may have: a key picture falls into it, and a moving one after
+    /// many that stood still.
+    private static let burst = 2.0
     /// Seconds by which a key picture may come late.
     private static let keyTolerance = 0.1
 
@@ -15,7 +18,13 @@ extension PlatformRules {
         if needsTLS, !isSecure {
             found.append(Shortfall(.transport, "\(platform.rawValue) takes streams by rtmps:// only"))
         }
-        return found + ofSize(figures) + ofPictures(figures) + ofSound(figures)
+        found += ofSize(figures) + ofPictures(figures) + ofSound(figures)
+        if let duration = figures.duration, let longestDuration, duration > longestDuration {
+            let hours = "\(Int((duration / 3600).rounded())) hours"
+            let most = "\(Int(longestDuration / 3600)) are the most for \(platform.rawValue)"
+            found.append(Shortfall(.duration, "the livestream may last \(hours); \(most)"))
+        }
+        return found
     }
 
     private func ofSize(_ figures: StreamFigures) -> [Shortfall] {
@@ -25,18 +34,28 @@ extension PlatformRules {
         guard let step = step(lines: min(width, height), frameRate: rate) else {
             return [Shortfall(.size, "\(name) is more than suits \(platform.rawValue)")]
         }
+        return ofBitrate(figures, name: name, step: step)
+    }
+
+    private func ofBitrate(_ figures: StreamFigures, name: String, step: Step) -> [Shortfall] {
         guard let bitrate = figures.videoBitrate else { return [] }
         let slack = Self.bitrateTolerance
+        let name = "for \(name)"
         let found = "the video has \(Int(bitrate.rounded())) kb/s"
+        var result: [Shortfall] = []
         if bitrate > step.bitrate.upperBound * (1 + slack) {
             let most = Int(step.bitrate.upperBound)
-            return [Shortfall(.videoBitrate, "\(found); for \(name) \(most) is the most for \(platform.rawValue)")]
-        }
-        if bitrate < step.bitrate.lowerBound * (1 - slack) {
+            result.append(Shortfall(.videoBitrate, "\(found); \(name) \(most) is the most for \(platform.rawValue)"))
+        } else if bitrate < step.bitrate.lowerBound * (1 - slack) {
             let least = Int(step.bitrate.lowerBound)
-            return [Shortfall(.videoBitrate, "\(found); for \(name) \(least) is the least for \(platform.rawValue)")]
+            result.append(Shortfall(.videoBitrate, "\(found); \(name) \(least) is the least for \(platform.rawValue)"))
+        } else if let peak = figures.peakVideoBitrate, peak > step.bitrate.upperBound * Self.burst {
+            let most = "\(name) \(Int(step.bitrate.upperBound)) is the most, evenly, for \(platform.rawValue)"
+            result.append(
+                Shortfall(.rateControl, "the video has up to \(Int(peak.rounded())) kb in a second; \(most)")
+            )
         }
-        return []
+        return result
     }
 
     private func ofPictures(_ figures: StreamFigures) -> [Shortfall] {
@@ -51,6 +70,13 @@ extension PlatformRules {
         }
         if let profile = figures.profile, !profiles.contains(profile) {
             found.append(Shortfall(.profile, "the video has H.264 profile \(profile) and should be Main or High"))
+        }
+        if let level = figures.level, let highestLevel, level > highestLevel {
+            let most = "\(Double(highestLevel) / 10) is the highest for \(platform.rawValue)"
+            found.append(Shortfall(.level, "the video has H.264 level \(Double(level) / 10); \(most)"))
+        }
+        if figures.hasChanged == true, !takesChanges {
+            found.append(Shortfall(.change, "the video changed its format, which \(platform.rawValue) does not take"))
         }
         if let reordered = figures.reorderedPictures, reordered > mostReorderedPictures {
             let most = "\(mostReorderedPictures) are the most for \(platform.rawValue)"

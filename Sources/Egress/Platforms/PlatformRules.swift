@@ -23,6 +23,12 @@ struct PlatformRules: Sendable, Equatable {
     var longestKeyInterval: Double
     /// H.264's `profile_idc`s.
     var profiles: Set<Int> = [77, 100]
+    /// H.264's level times ten, at most; nil for any.
+    var highestLevel: Int?
+    /// The codec's configuration may become another one while the stream runs.
+    var takesChanges = true
+    /// Seconds that a stream may last; nil for any time.
+    var longestDuration: Double?
     /// B-frames in a row.
     var mostReorderedPictures = 2
     var audioCodecs: Set<AudioCodec> = [.aac]
@@ -62,6 +68,8 @@ extension PlatformRules {
             Step(lines: 2160, frameRate: 60, bitrate: 10_000...51_000),
         ],
         longestKeyInterval: 4,
+        // Not on the page: what happens to longer ones.
+        longestDuration: 12 * 3600,
         audioCodecs: [.aac, .mp3],
         highestAudioBitrate: 160
     )
@@ -77,6 +85,7 @@ extension PlatformRules {
             Step(lines: 1080, frameRate: 60, bitrate: 0...6000),
         ],
         longestKeyInterval: 2,
+        longestDuration: 48 * 3600,
         highestAudioBitrate: 320
     )
 
@@ -93,6 +102,9 @@ extension PlatformRules {
             Step(lines: 1080, frameRate: 60, bitrate: 4500...9000),
         ],
         longestKeyInterval: 4,
+        highestLevel: 42,
+        takesChanges: false,
+        longestDuration: 8 * 3600,
         highestAudioBitrate: 256
     )
 
@@ -108,6 +120,7 @@ extension PlatformRules {
             Step(lines: 1080, frameRate: 60, bitrate: 0...6000),
         ],
         longestKeyInterval: 2,
+        highestLevel: 42,
         highestAudioBitrate: 160
     )
 }

@@ -4,15 +4,20 @@ struct Shortfall: Sendable, Hashable {
     enum Kind: String, Sendable, Hashable, CaseIterable {
         case transport
         case size
+        case frameRate
         case videoBitrate
+        case rateControl
         case keyInterval
         case videoCodec
         case profile
+        case level
+        case change
         case reordering
         case audioCodec
         case sampleRate
         case channels
         case audioBitrate
+        case duration
     }
 
     var kind: Kind

@@ -17,6 +17,9 @@ struct StreamMeter: Sendable {
     private var longestKeyInterval: Int64 = 0
     private var pictures = 0
     private var pictureBytes = 0
+    /// Bytes of pictures in the present second of the stretch, and in the second with the most.
+    private var second = (number: Int64(0), bytes: 0, most: 0)
+    private var configuration: ByteBuffer?
     private var sounds = 0
     private var soundBytes = 0
     private var latestShown = Int64.min
@@ -60,8 +63,12 @@ struct StreamMeter: Sendable {
             if begin == nil { begin = time }
             lastKey = time
         }
-        guard begin != nil else { return nil }
+        guard let begin else { return nil }
         pictures += 1
+        let number = (time - begin) / 1000
+        if number != second.number { second = (number, 0, second.most) }
+        second.bytes += packet.payload.readableBytes
+        second.most = max(second.most, second.bytes)
         pictureBytes += packet.payload.readableBytes
         let shown = packet.presentationTimestamp
         reorderedRun = !isKey && shown < latestShown ? reorderedRun + 1 : 0
@@ -76,6 +83,7 @@ struct StreamMeter: Sendable {
             begin = time
             (longestKeyInterval, longestReorderedRun) = (0, 0)
             (pictures, pictureBytes, sounds, soundBytes) = (0, 0, 0, 0)
+            second = (0, 0, 0)
         }
         // A clock that jumped says nothing about the stream.
         guard let begin, time - begin <= 2 * Self.longest else {
@@ -87,6 +95,7 @@ struct StreamMeter: Sendable {
         if known.videoCodec != nil {
             figures.frameRate = Double(pictures) / seconds
             figures.videoBitrate = Double(pictureBytes) * 8 / 1000 / seconds
+            figures.peakVideoBitrate = Double(second.most) * 8 / 1000
             figures.keyInterval = Double(max(longestKeyInterval, time - (lastKey ?? begin))) / 1000
             figures.reorderedPictures = longestReorderedRun
         }
@@ -96,12 +105,16 @@ struct StreamMeter: Sendable {
 
     private mutating func read(_ codec: VideoCodec, _ packet: MediaPacket) {
         known.videoCodec = codec
-        (known.width, known.height, known.profile) = (nil, nil, nil)
+        (known.width, known.height, known.profile, known.level) = (nil, nil, nil, nil)
+        // Once is enough: a platform that takes none has lost the stream by then.
+        if let configuration, configuration != packet.payload { known.hasChanged = true }
+        configuration = packet.payload
         // What cannot be read is left unknown: the target will say what it thinks of it.
         guard codec == .h264, let configuration = try? AVCConfiguration(packet.payload) else { return }
         known.width = configuration.sps.width
         known.height = configuration.sps.height
         known.profile = Int(configuration.profile)
+        known.level = Int(configuration.level)
     }
 
     private mutating func read(_ codec: AudioCodec, _ packet: MediaPacket) {

@@ -10,12 +10,20 @@ public struct StreamFigures: Sendable, Hashable {
     public var frameRate: Double?
     /// Thousands of bits per second.
     public var videoBitrate: Double?
+    /// The same in the second with the most.
+    public var peakVideoBitrate: Double?
     /// The longest time from one key picture to the next, in seconds.
     public var keyInterval: Double?
     /// The codec of the pictures.
     public var videoCodec: VideoCodec?
     /// H.264's `profile_idc`: 66 Baseline, 77 Main, 100 High.
     public var profile: Int?
+    /// H.264's `level_idc`: the level times ten.
+    public var level: Int?
+    /// The codec's configuration was another one before.
+    public var hasChanged: Bool?
+    /// Seconds that the stream is meant to last at most.
+    public var duration: Double?
     /// The most pictures in a row that are shown before one that was sent ahead of them: B-frames.
     public var reorderedPictures: Int?
     /// The codec of the sound.

@@ -51,4 +51,32 @@ struct ComplianceWatchTests {
         #expect(watch.measured(figures(bitrate: 700)) == nil)
         #expect(watch.shortfalls.map(\.kind) == [.videoBitrate])
     }
+
+    @Test("D7 a stream with fewer pictures than it was meant to have is told, and so is one that has them again")
+    func fewerPictures() {
+        func at(_ rate: Double) -> StreamFigures {
+            var result = figures(bitrate: 3000)
+            result.frameRate = rate
+            return result
+        }
+        var watch = watch(at(30))
+        #expect(watch.measured(at(28)) == nil)
+        #expect(watch.measured(at(28)) == nil)
+        #expect(watch.measured(at(20.04)) == nil)
+        let told = watch.measured(at(20.04))
+        let message = "the video has 20.0 pictures a second in place of 30"
+        #expect(told == .fellShort([Shortfall(.frameRate, message)]))
+        #expect(watch.measured(at(30)) == nil)
+        #expect(watch.measured(at(30)) == .isGood)
+    }
+
+    @Test("D10 what was planned to last too long goes on being amiss while all that is measured is good")
+    func duration() {
+        var plan = figures(bitrate: 3000)
+        plan.duration = 13 * 3600
+        var watch = watch(plan)
+        #expect(watch.shortfalls.map(\.message) == ["the livestream may last 13 hours; 12 are the most for YouTube"])
+        for _ in 0..<4 { #expect(watch.measured(figures(bitrate: 3000)) == nil) }
+        #expect(watch.shortfalls.map(\.kind) == [.duration])
+    }
 }

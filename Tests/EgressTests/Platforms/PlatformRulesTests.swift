@@ -64,6 +64,28 @@ struct PlatformRulesTests {
         #expect(!youtube.contains(.audioCodec))
     }
 
+    @Test("D10 level, changes of format, evenness and length are looked at")
+    func rest() {
+        func kinds(_ platform: Platform, _ change: (inout StreamFigures) -> Void) -> [Shortfall.Kind] {
+            var figures = StreamFigures(ProgramConfiguration())
+            change(&figures)
+            return PlatformRules.rules(for: platform).shortfalls(of: figures, isSecure: true).map(\.kind)
+        }
+        #expect(kinds(.facebook) { $0.level = 42 } == [])
+        #expect(kinds(.facebook) { $0.level = 51 } == [.level])
+        #expect(kinds(.youtube) { $0.level = 51 } == [])
+        #expect(kinds(.facebook) { $0.hasChanged = true } == [.change])
+        #expect(kinds(.twitch) { $0.hasChanged = true } == [])
+        // 3000 kb/s is the most for this size.
+        #expect(kinds(.twitch) { $0.peakVideoBitrate = 5900 } == [])
+        #expect(kinds(.twitch) { $0.peakVideoBitrate = 6100 } == [.rateControl])
+        for (platform, hours) in [(Platform.facebook, 8.0), (.youtube, 12), (.twitch, 48)] {
+            #expect(kinds(platform) { $0.duration = hours * 3600 } == [])
+            #expect(kinds(platform) { $0.duration = hours * 3600 + 1 } == [.duration])
+        }
+        #expect(kinds(.unknown) { $0.duration = 86_400 } == [])
+    }
+
     @Test("a rendition is held against the rules with its own figures, and the sound alone without pictures")
     func renditions() {
         var program = ProgramConfiguration()

@@ -77,6 +77,31 @@ struct StreamMeterTests {
         #expect(bad.last?.width == nil)
     }
 
+    @Test("D10 the busiest second of a stretch is told beside its mean, and a format that has changed from then on")
+    func burstsAndChanges() {
+        var meter = StreamMeter()
+        func configure(_ byte: UInt8) {
+            let header = ByteBuffer(bytes: [byte])
+            _ = meter.take(
+                MediaPacket(content: .videoConfiguration(.h264), timestamp: 0, body: header, headerLength: 0)
+            )
+        }
+        configure(1)
+        var found = run(&meter, seconds: 0...5, keyInterval: 2, bytes: 1000)
+        found += run(&meter, seconds: 5...6, keyInterval: 2, bytes: 10_000)
+        found += run(&meter, seconds: 6...11, keyInterval: 2, bytes: 1000)
+        #expect(abs((found.first?.peakVideoBitrate ?? 0) - 2400) < 100, "\(found)")
+        #expect(abs((found.first?.videoBitrate ?? 0) - 456) < 20)
+        #expect(found.first?.hasChanged == nil)
+        // Repeated it is the same.
+        configure(1)
+        found = run(&meter, seconds: 11...22, keyInterval: 2, bytes: 1000)
+        #expect(found.first?.hasChanged == nil && abs((found.first?.peakVideoBitrate ?? 0) - 240) < 20)
+        configure(2)
+        found = run(&meter, seconds: 22...46, keyInterval: 2, bytes: 1000)
+        #expect(found.count == 2 && found.allSatisfy { $0.hasChanged == true })
+    }
+
     @Test("B-frames are counted by the pictures that are shown before one that came ahead of them")
     func reordered() {
         var meter = StreamMeter()
