@@ -63,6 +63,7 @@ import Testing
         for (name, tag) in zip(Self.names, tags) {
             // Letters are lighter than all that lies behind them.
             #expect(tag.count { $0 > 110 } > 60, "\(name)")
+            #expect(TextStyle(size: 20).extent(of: name).missing == 0, "\(name)")
         }
         #expect(Set(tags).count == tags.count)
         #expect(try self.canvas(names: Self.names, isTold: false).bytesOfLuma == canvas.bytesOfLuma)

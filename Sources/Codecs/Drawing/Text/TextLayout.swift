@@ -57,7 +57,8 @@ struct TextLayout: ~Copyable {
             width: Int(logical.width.rounded(.up)),
             height: Int(logical.height.rounded(.up)),
             lines: Int(pango_layout_get_line_count(layout)),
-            isShortened: pango_layout_is_ellipsized(layout) != 0
+            isShortened: pango_layout_is_ellipsized(layout) != 0,
+            missing: Int(pango_layout_get_unknown_glyphs_count(layout))
         )
     }
 
