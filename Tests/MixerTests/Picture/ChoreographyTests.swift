@@ -173,4 +173,24 @@ import Testing
         #expect(choreography.veils[1].fade == Fade(start: 1, end: 0))
         #expect(choreography.veils[2].fade == Fade(start: 0, end: 1))
     }
+
+    @Test("Another lower third comes when the one before has gone: never are both seen")
+    func lowerThirds() {
+        func plan(_ title: String) -> TilePlan {
+            let scene = Scene(decoration: Decoration(lowerThird: LowerThird(title: title)))
+            return TilePlan(scene: scene, width: 320, height: 180)
+        }
+        var choreography = Choreography()
+        choreography.move(to: plan("one"), at: 0, over: 0)
+        choreography.move(to: plan("two"), at: 0, over: 14_400)
+        #expect(choreography.veils.count == 2)
+        for sample in stride(from: Int64(0), through: 14_400, by: 480) {
+            let amount = choreography.amount(at: sample)
+            let seen = choreography.veils.map { $0.fade.opacity(at: amount) }
+            #expect(seen[0] == 0 || seen[1] == 0, "\(sample): \(seen)")
+        }
+        #expect(choreography.veils.map { $0.fade.opacity(at: 1) } == [0, 1])
+        choreography.settle()
+        #expect(choreography.veils.count == 1 && choreography.veils[0].fade == .none)
+    }
 }

@@ -31,4 +31,6 @@ enum SceneLayer: Sendable, Hashable {
     }
 
     var isSlate: Bool { rank == 1 }
+
+    var isLowerThird: Bool { rank == 0 }
 }

@@ -155,16 +155,21 @@ struct Choreography {
             let opacity = veil.fade.opacity(at: amount)
             let isReplaced = veil.layer.isSlate && layers.contains(where: \.isSlate)
             veil.fade = Fade(start: opacity, end: isReplaced ? opacity : 0)
+            // Of two texts in one place the second waits until the first has gone, or both would be read at once.
+            if veil.layer.isLowerThird, layers.contains(where: \.isLowerThird) { veil.fade.part = .firstHalf }
             veil.isLeaving = true
             next.append(veil)
         }
+        let isAfterAnother = next.contains { $0.layer.isLowerThird && $0.fade.part == .firstHalf && !$0.fade.isStill }
         for layer in layers {
             if var known = veils.first(where: { $0.layer == layer }) {
                 known.fade = Fade(start: known.fade.opacity(at: amount), end: 1)
                 known.isLeaving = false
                 next.append(known)
             } else {
-                next.append(Veil(layer: layer, since: sample, fade: Fade(start: 0, end: 1)))
+                var fade = Fade(start: 0, end: 1)
+                if layer.isLowerThird, isAfterAnother { fade.part = .secondHalf }
+                next.append(Veil(layer: layer, since: sample, fade: fade))
             }
         }
         // Stable: those who leave stay below those of their own kind that come.
