@@ -8,6 +8,8 @@ public struct FanOutConfiguration: Sendable {
     /// By default two pictures of a program with 30 a second leave together: half the writes, at most a picture later.
     /// With any tick the system may gather small writes as well, see `MediaWriter.gather`; with none it never does.
     public var tick: TimeAmount
+    /// Viewers of a feed up to whom there is no crowd that `tick` would make cheaper: each picture leaves at once.
+    public var promptAudience: Int
     /// Most media kept for joiners; a group of pictures longer than either is not cached.
     public var groupLimit: (milliseconds: Int64, bytes: Int)
     /// Bytes of all rooms' media kept for joiners, every copy counted; beyond it the longest groups are not cached.
@@ -27,9 +29,13 @@ public struct FanOutConfiguration: Sendable {
     /// How segments are cut and kept.
     public var hls: HLSConfiguration
 
+    /// The tick of a feed whose audience is small: of 30 pictures a second none waits, and sound leaves with a picture.
+    static let promptTick = TimeAmount.milliseconds(33)
+
     /// Makes one from its parts.
     public init(
         tick: TimeAmount = .milliseconds(66),
+        promptAudience: Int = 100,
         groupLimit: (milliseconds: Int64, bytes: Int) = (8_000, 8 << 20),
         cacheLimit: Int = 512 << 20,
         slowViewerLimit: (time: TimeAmount, bytes: Int) = (.seconds(5), 4 << 20),
@@ -40,6 +46,7 @@ public struct FanOutConfiguration: Sendable {
         hls: HLSConfiguration = HLSConfiguration()
     ) {
         self.tick = tick
+        self.promptAudience = promptAudience
         self.groupLimit = groupLimit
         self.cacheLimit = cacheLimit
         self.slowViewerLimit = slowViewerLimit

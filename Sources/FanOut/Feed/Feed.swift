@@ -74,6 +74,7 @@ public final class Feed: PacketSink {
         core = NIOLoopBoundBox.makeBoxSendingValue(
             FeedCore(
                 tick: tick,
+                promptAudience: configuration.promptAudience,
                 limit: configuration.groupLimit,
                 cache: CacheAccount(counters: counters, budget: budget, copies: copies)
             ),
@@ -146,6 +147,7 @@ public final class Feed: PacketSink {
         core.cache.note(core.history.bytes)
         for sink in core.sinks { sink.receive(packet) }
         core.pending.append(packet)
+        core.pacing.tick = core.tick(for: counters.viewers.load(ordering: .relaxed))
         switch core.pacing.decide(isPicture: packet.isPicture, now: now) {
         case .now:
             flush(now: now)
@@ -253,10 +255,20 @@ private final class FeedCore {
     var epoch: UInt64 = 0
     var newest: Int64 = 0
 
-    init(tick: TimeAmount, limit: (milliseconds: Int64, bytes: Int), cache: CacheAccount) {
+    private let tick: TimeAmount
+    private let promptAudience: Int
+
+    init(tick: TimeAmount, promptAudience: Int, limit: (milliseconds: Int64, bytes: Int), cache: CacheAccount) {
+        self.tick = tick
+        self.promptAudience = promptAudience
         self.cache = cache
         pacing = FlushPacing(tick: tick.nanoseconds)
         history = PacketGroup(limit: limit)
+    }
+
+    /// Nanoseconds between two flushes at least, with so many viewers.
+    func tick(for viewers: Int) -> Int64 {
+        (viewers > promptAudience ? tick : min(tick, FanOutConfiguration.promptTick)).nanoseconds
     }
 
     func beginPublisher() {

@@ -11,7 +11,7 @@ import Synchronization
 /// whose socket takes everything, is no more than its place in a `SocketRow`; all others are looked at one by one.
 final class FeedShare {
     private let configuration: FanOutConfiguration
-    /// Whether the feed leaves in ticks, each a small write to a viewer.
+    /// Whether the feed leaves in ticks, each a small write to a viewer of a crowd.
     private let isTicking: Bool
     private let counters: FeedCounters
     private let budget: AudienceBudget
@@ -222,7 +222,8 @@ final class FeedShare {
         guard viewer.firstMedia == nil else { return }
         viewer.firstMedia = now
         // Only now, so that nothing of what a newcomer waits for is held back.
-        if isTicking, group.videoConfiguration != nil { viewer.writer.gather(true) }
+        guard isTicking, counters.viewers.load(ordering: .relaxed) > configuration.promptAudience else { return }
+        if group.videoConfiguration != nil { viewer.writer.gather(true) }
     }
 
     /// Notes what a viewer was given while it flowed; to be called before it is in another state.

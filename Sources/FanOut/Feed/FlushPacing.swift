@@ -16,7 +16,8 @@ struct FlushPacing {
         case at(MonotonicTime)
     }
 
-    private let tick: Int64
+    /// Nanoseconds; 0 lets every packet leave at once.
+    var tick: Int64
     private var lastFlush: MonotonicTime?
     /// Where the last flush belongs: at most half a tick before it, never after it.
     private var place: MonotonicTime?
@@ -24,7 +25,6 @@ struct FlushPacing {
     /// Nanoseconds from one picture to the next, smoothed; nil before the second.
     private var pictureInterval: Int64?
 
-    /// - Parameter tick: Nanoseconds; 0 lets every packet leave at once.
     init(tick: Int64) {
         self.tick = tick
     }

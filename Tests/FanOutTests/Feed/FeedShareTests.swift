@@ -9,7 +9,8 @@ import Testing
 struct FeedShareTests {
     private let stand = ShareStand()
 
-    private func goOnAir() {
+    private func goOnAir(_ other: ShareStand? = nil) {
+        let stand = other ?? stand
         stand.send(Packets.metadata(), Packets.video(), Packets.audio(), Packets.key(0), Packets.sound(10))
         stand.send(Packets.picture(40))
     }
@@ -48,11 +49,12 @@ struct FeedShareTests {
         #expect(stand.join().output.text == "m0 V120 A120 K120 s130")
     }
 
-    @Test("Small writes are gathered from a viewer's first media on, and never without a tick")
+    @Test("Small writes of a crowd are gathered from a viewer's first media on, and never without a tick")
     func gathering() {
+        let stand = ShareStand(FanOutConfiguration(promptAudience: 0))
         let early = stand.join().output
         #expect(!early.isGathering)
-        goOnAir()
+        goOnAir(stand)
         #expect(early.isGathering)
         #expect(early.buffersBeforeGathering == 2)
         let late = stand.join().output
@@ -65,6 +67,10 @@ struct FeedShareTests {
         prompt.send(Packets.picture(40))
         #expect(output.text == "V0 K0 p40")
         #expect(!output.isGathering)
+
+        let few = self.stand.join().output
+        goOnAir()
+        #expect(few.text.contains("K0") && !few.isGathering)
     }
 
     @Test("All viewers of a form get the same buffer, joiners too")

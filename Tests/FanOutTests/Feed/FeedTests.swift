@@ -10,6 +10,11 @@ import Testing
 struct FeedTests {
     private static let noTick = FanOutConfiguration(tick: .zero)
 
+    /// Already one viewer is a crowd.
+    private static func crowd(tick milliseconds: Int64) -> FanOutConfiguration {
+        FanOutConfiguration(tick: .milliseconds(milliseconds), promptAudience: 0)
+    }
+
     /// A viewer on `loop`; its output may be touched there only.
     private func join(_ feed: Feed, on loop: any EventLoop) async throws -> NIOLoopBound<RecordingOutput> {
         try await loop.submit {
@@ -47,7 +52,7 @@ struct FeedTests {
     @Test("With a tick, what gathers leaves together, and nothing stays behind")
     func tick() async throws {
         try await withLoops(1) { group in
-            let feed = Feed(name: "r", group: group, configuration: FanOutConfiguration(tick: .milliseconds(60)))
+            let feed = Feed(name: "r", group: group, configuration: Self.crowd(tick: 60))
             let loop = group.next()
             let output = try await join(feed, on: loop)
             for packet in [Packets.video(), Packets.audio(), Packets.key(0)] { feed.receive(packet) }
@@ -64,7 +69,7 @@ struct FeedTests {
     @Test("Pictures leave three by three at a tick of three pictures: what waited for one flush makes no second one")
     func pictureGroups() async throws {
         try await withLoops(1) { group in
-            let feed = Feed(name: "r", group: group, configuration: FanOutConfiguration(tick: .milliseconds(100)))
+            let feed = Feed(name: "r", group: group, configuration: Self.crowd(tick: 100))
             let loop = group.next()
             let output = try await join(feed, on: loop)
             let begin = MonotonicTime.now()
@@ -78,6 +83,31 @@ struct FeedTests {
             )
             // A machine that stalls may part a group; with a flush for each picture that was ever held there are 16.
             #expect(try await loop.submit { output.value.flushes }.get() <= 14)
+        }
+    }
+
+    @Test("A small audience has each picture at once, whatever the tick; sound comes with a picture")
+    func promptness() async throws {
+        try await withLoops(1) { group in
+            let configuration = FanOutConfiguration(tick: .milliseconds(500), promptAudience: 1)
+            let feed = Feed(name: "r", group: group, configuration: configuration)
+            let loop = group.next()
+            let output = try await join(feed, on: loop)
+            feed.receive(Packets.video())
+            for number in 0..<3 {
+                feed.receive(Packets.sound(Int64(number) * 40))
+                feed.receive(Packets.picture(Int64(number) * 40, isKey: number == 0))
+                try await feed.settle(group)
+                #expect(try await loop.submit { output.value.flushes }.get() == number + 1)
+                try await Task.sleep(for: .milliseconds(40))
+            }
+            // One more is a crowd, and has the tick.
+            let second = try await join(feed, on: loop)
+            let before = try await loop.submit { second.value.flushes }.get()
+            feed.receive(Packets.picture(120, isKey: false))
+            feed.receive(Packets.picture(160, isKey: false))
+            try await feed.settle(group)
+            #expect(try await loop.submit { second.value.flushes }.get() == before)
         }
     }
 
