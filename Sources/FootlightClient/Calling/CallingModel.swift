@@ -30,6 +30,8 @@ public final class CallingModel {
 
     private var choice = LayoutChoice()
     private var ringingNow = false
+    /// The status last heard of was not that of nobody in a call.
+    @ObservationIgnored private var isUnderWay = false
     @ObservationIgnored private let ringingNews = CurrentValue(false, waiting: 16)
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
@@ -207,9 +209,14 @@ public final class CallingModel {
 
     private func take(_ status: CallStatus) async {
         setRinging(Self.rings(status.callingState) ?? ringingNow)
-        if status.callingState == .idle {
+        if status.callingState != .idle {
+            isUnderWay = true
+        } else if isUnderWay {
+            // What was before the first call is no end of one; and the next call may have begun by now.
+            isUnderWay = false
             isMinimized = false
             choice.callEnded()
+            takePresentation()
         }
         await media.take(status, of: call)
     }
@@ -219,11 +226,15 @@ public final class CallingModel {
         if list.isEmpty {
             choice.callEnded()
         } else {
-            choice.setPresenting(
-                list.contains { $0.isHost && $0.identity != call.identity && $0.isOn(.screen) }
-            )
+            takePresentation()
         }
         await media.takeParticipants(of: call)
+    }
+
+    private func takePresentation() {
+        choice.setPresenting(
+            call.participants.contains { $0.isHost && $0.identity != call.identity && $0.isOn(.screen) }
+        )
     }
 
     private func setRinging(_ isRinging: Bool) {

@@ -33,7 +33,7 @@ public enum FreePort {
     /// Waits until something accepts connections on the port.
     ///
     /// - Throws: `ToolFailure` when nothing does before the deadline.
-    public static func waitUntilListening(_ port: Int, within deadline: Duration = .seconds(5)) async throws {
+    public static func waitUntilListening(_ port: Int, within deadline: Duration = .seconds(20)) async throws {
         guard try await eventually(within: deadline, { isListening(port) }) else {
             throw ToolFailure("nothing listens on 127.0.0.1:\(port) after \(deadline)")
         }

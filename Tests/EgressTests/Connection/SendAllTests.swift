@@ -40,7 +40,7 @@ struct SendAllTests {
         let collected = Self.collect(from: ends[1])
         #expect(sendAll(batch, on: ends[0]))
         close(ends[0])
-        let received = collected.wait(until: .now().advanced(seconds: 5)) { $0 }
+        let received = collected.wait(until: .now().advanced(seconds: 20)) { $0 }
         #expect(received == batch.bytes)
     }
 

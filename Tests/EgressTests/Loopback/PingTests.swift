@@ -26,7 +26,7 @@ struct PingTests {
             while !isEnded() { usleep(20_000) }
         }
         let fixture = try PushFixture("pinged", url: "rtmp://127.0.0.1:\(server.port)/live", key: "k")
-        let delays = try #require(answered.wait(until: .now().advanced(seconds: 5)) { $0.count == 3 ? $0 : nil })
+        let delays = try #require(answered.wait(until: .now().advanced(seconds: 20)) { $0.count == 3 ? $0 : nil })
         #expect(delays.allSatisfy { $0 < 0.5 }, "\(delays)")
         #expect(fixture.push.status.reconnects == 0)
         #expect(server.connections == 1)

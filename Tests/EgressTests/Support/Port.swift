@@ -15,7 +15,7 @@ enum Port {
     }
 
     static func waitUntilOpen(_ port: UInt16) throws {
-        let deadline = MonotonicTime.now().advanced(seconds: 5)
+        let deadline = MonotonicTime.now().advanced(seconds: 20)
         guard let address = NetworkAddress(literal: "127.0.0.1", port: port) else { throw NeverOpened() }
         while MonotonicTime.now() < deadline {
             let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

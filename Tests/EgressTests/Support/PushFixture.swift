@@ -50,11 +50,11 @@ final class PushFixture: Sendable {
     var history: [OutputStatus] { heard.update(wakes: false) { $0 } }
 
     /// Waits for a report, past ones included; nil when none came in time.
-    func wait(seconds: Double = 5, for isWanted: @Sendable (OutputStatus) -> Bool) -> OutputStatus? {
+    func wait(seconds: Double = 20, for isWanted: @Sendable (OutputStatus) -> Bool) -> OutputStatus? {
         heard.wait(until: .now().advanced(seconds: seconds)) { $0.last(where: isWanted) }
     }
 
-    func waitFor(_ state: OutputStatus.State, seconds: Double = 5) -> OutputStatus? {
+    func waitFor(_ state: OutputStatus.State, seconds: Double = 20) -> OutputStatus? {
         wait(seconds: seconds) { $0.state == state }
     }
 

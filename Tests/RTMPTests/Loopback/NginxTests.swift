@@ -1,3 +1,4 @@
+import FootlightTesting
 import Foundation
 import Media
 import NIOCore
@@ -48,7 +49,7 @@ struct NginxTests {
                 .write(to: file, atomically: true, encoding: .utf8)
             let nginx = try ChildProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
             defer { nginx.stop() }
-            try await Task.sleep(for: .milliseconds(500))
+            try await FreePort.waitUntilListening(port)
             let encoder = try ChildProcess(
                 "ffmpeg",
                 "-hide_banner",
@@ -114,7 +115,7 @@ struct NginxTests {
                 .write(to: file, atomically: true, encoding: .utf8)
             let nginx = try ChildProcess("/usr/sbin/nginx", "-p", directory.path, "-c", file.path)
             defer { nginx.stop() }
-            try await Task.sleep(for: .milliseconds(500))
+            try await FreePort.waitUntilListening(port)
             let shelf = PacketShelf([.aacConfiguration(data: [0x11, 0x88], timestamp: 0)])
             let connection = RTMPPublishConnection(
                 url: "rtmp://127.0.0.1:\(port)/live/source",

@@ -56,7 +56,7 @@ final class RawPeer: Sendable {
     }
 
     /// Waits for an `onStatus` with a code.
-    func status(_ code: String, within seconds: Double = 5) async -> RTMPStatus? {
+    func status(_ code: String, within seconds: Double = 20) async -> RTMPStatus? {
         func found() -> AMF0Object? {
             commands.compactMap { $0.argument(0)?.object }.first { $0["code"]?.string == code }
         }

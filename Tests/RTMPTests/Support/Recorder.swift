@@ -11,7 +11,7 @@ final class Recorder<Value: Sendable>: Sendable {
     }
 
     /// Waits until the values are as wanted, for at most `seconds`.
-    func wait(seconds: Double = 8, until isEnough: ([Value]) -> Bool) async -> [Value] {
+    func wait(seconds: Double = 20, until isEnough: ([Value]) -> Bool) async -> [Value] {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
         while ContinuousClock.now < deadline {
             if isEnough(values) { break }
