@@ -13,10 +13,17 @@ public final class HostDoor: Sendable {
     private let logger: Logger
     private let feed: @Sendable (PublishGrant) -> any PacketSink
 
+    /// A connection that publishes, or is being let in.
+    private struct Open {
+        let grant: PublishGrant
+        let connection: RTMPConnection
+        let received = ReceivedBytes()
+    }
+
     private struct State {
         var wrongKeys: WrongKeyLedger
         var nextConnection: UInt64 = 1
-        var open: [UInt64: (grant: PublishGrant, connection: RTMPConnection)] = [:]
+        var open: [UInt64: Open] = [:]
     }
 
     private let state: Mutex<State>
@@ -72,7 +79,7 @@ public final class HostDoor: Sendable {
     }
 
     private func admit(_ grant: PublishGrant, on connection: RTMPConnection) -> PublishVerdict {
-        guard let number = reserve(grant, connection) else {
+        guard let (number, received) = reserve(grant, connection) else {
             let error = StageError.trackCapacityReached("The gateway takes no more hosts at this time")
             logger.warning("publish refused", metadata: ["code": "\(error.code)", "identity": "\(grant.identity)"])
             stage.publishRefused(grant, because: error)
@@ -105,6 +112,7 @@ public final class HostDoor: Sendable {
                 stage: stage,
                 feed: sink,
                 counters: counters,
+                received: received,
                 configuration: configuration,
                 logger: logger
             ) { [weak self] in
@@ -118,21 +126,36 @@ public final class HostDoor: Sendable {
     /// The number of a connection that may try to publish; nil at the limit.
     ///
     /// Who takes an older connection of its own over finds a place in any case.
-    private func reserve(_ grant: PublishGrant, _ connection: RTMPConnection) -> UInt64? {
+    private func reserve(
+        _ grant: PublishGrant,
+        _ connection: RTMPConnection
+    ) -> (number: UInt64, received: ReceivedBytes)? {
         state.withLock { state in
             guard
                 state.open.count < configuration.maximumPublishers
                     || state.open.values.contains(where: { $0.grant == grant })
             else { return nil }
             defer { state.nextConnection += 1 }
-            state.open[state.nextConnection] = (grant, connection)
-            return state.nextConnection
+            let open = Open(grant: grant, connection: connection)
+            state.open[state.nextConnection] = open
+            return (state.nextConnection, open.received)
         }
     }
 
     /// What was counted so far.
     public var statistics: IngestStatistics {
-        counters.snapshot(publishers: state.withLock { $0.open.count })
+        let open = state.withLock { $0.open }
+        // Of two connections for the same, the older one is being sent away.
+        let newest = Dictionary(open.sorted { $0.key < $1.key }.map { ($1.grant, $1.received) }) { $1 }
+        let received = newest.map { grant, received in
+            IngestStatistics.Received(
+                room: grant.room,
+                identity: grant.identity,
+                source: grant.source,
+                bytes: received.count.load(ordering: .relaxed)
+            )
+        }
+        return counters.snapshot(received, publishers: open.count)
     }
 
     private func refuse(_ refusal: PublishRefusal, address: String) -> PublishVerdict {

@@ -1,3 +1,4 @@
+public import Stage
 import Synchronization
 
 /// What the door for hosts has counted since it was opened.
@@ -10,6 +11,20 @@ public struct IngestStatistics: Sendable, Equatable {
     public var droppedSounds: UInt64 = 0
     /// Times an open connection sent nothing of a track for seconds.
     public var interruptions: UInt64 = 0
+    /// Connections that publish now, and what came by each of them.
+    public var received: [Received] = []
+
+    /// What came by one connection since it was let in.
+    public struct Received: Sendable, Equatable {
+        /// The room's unique name.
+        public let room: String
+        /// The host's identity.
+        public let identity: String
+        /// What the connection stands for.
+        public let source: PublishSource
+        /// Bytes of pictures, sound and configurations, the refused and dropped ones included.
+        public let bytes: UInt64
+    }
 
     /// Nothing counted yet.
     public init() {}
@@ -31,9 +46,10 @@ final class IngestCounters: Sendable {
     }
 
     /// The figures now.
-    func snapshot(publishers: Int) -> IngestStatistics {
+    func snapshot(_ received: [IngestStatistics.Received], publishers: Int) -> IngestStatistics {
         var statistics = IngestStatistics()
         statistics.publishers = publishers
+        statistics.received = received
         statistics.droppedPictures = droppedPictures.load(ordering: .relaxed)
         statistics.droppedSounds = droppedSounds.load(ordering: .relaxed)
         statistics.interruptions = interruptions.load(ordering: .relaxed)

@@ -56,7 +56,7 @@ final class PushCore: Sendable {
     var isStopping: Bool { stopping.load(ordering: .acquiring) }
 
     var status: OutputStatus {
-        let (dropped, _) = inbox.withLock { ($0.dropped, 0) }
+        let (dropped, queued) = inbox.withLock { ($0.dropped, $0.bytes) }
         return machine.withLock { machine in
             OutputStatus(
                 name: name,
@@ -68,7 +68,9 @@ final class PushCore: Sendable {
                 reconnects: machine.reconnects,
                 lastFault: machine.lastFault,
                 spareURL: spare?.masked,
-                isOnSpare: machine.isOnSpare
+                isOnSpare: machine.isOnSpare,
+                reconnectReasons: machine.reconnectReasons,
+                queuedBytes: queued
             )
         }
     }

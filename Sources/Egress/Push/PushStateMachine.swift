@@ -32,13 +32,18 @@ struct PushStateMachine: Sendable {
     private(set) var phase: Phase = .idle
     /// What the operator sees.
     private(set) var reported: OutputStatus.State = .connecting
-    private(set) var reconnects: UInt64 = 0
+    /// Connections after the first, by the fault that had ended the one before.
+    private(set) var reconnectReasons: [OutputFault.Code: UInt64] = [:]
+    /// The number of them.
+    var reconnects: UInt64 { reconnectReasons.values.reduce(0, +) }
     private(set) var lastFault: OutputFault?
     /// The spare address is the one to try, or in use.
     var isOnSpare: Bool { choice.isOnSpare }
 
     private let configuration: PushConfiguration
     private var wasConnected = false
+    /// What ended the last connection that was; nil while there was none.
+    private var loss: OutputFault.Code?
     /// Tries since the last connection that held.
     private var retries = 0
     private var classifier: FaultClassifier
@@ -69,7 +74,8 @@ struct PushStateMachine: Sendable {
         guard phase == .trying else { return }
         phase = .streaming(since: now)
         reported = .connected
-        if wasConnected { reconnects += 1 }
+        if let loss { reconnectReasons[loss, default: 0] += 1 }
+        loss = nil
         wasConnected = true
         classifier.accepted()
         choice.accepted()
@@ -79,10 +85,12 @@ struct PushStateMachine: Sendable {
     ///
     /// - Parameter chance: A random number from 0 to 1, for the jitter.
     mutating func failed(_ error: PushError, now: MonotonicTime, chance: Double) -> Action {
+        var wasStreaming = false
         switch phase {
         case .idle, .stopped, .waiting: return .end
         case .trying: break
         case .streaming(let since):
+            wasStreaming = true
             if now.seconds(since: since) >= configuration.backOff.healthyAfter {
                 retries = 0
                 choice.held()
@@ -95,6 +103,7 @@ struct PushStateMachine: Sendable {
         if turn != .stays { classifier.movedToOtherAddress() }
         fault.retry = isHopeless ? .slow : .soon
         lastFault = fault
+        if wasStreaming { loss = fault.code }
 
         if isHopeless {
             reported = .failed

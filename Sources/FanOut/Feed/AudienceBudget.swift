@@ -13,6 +13,8 @@ final class AudienceBudget: Sendable {
     let viewers = Atomic<Int>(0)
     /// Feeds that share what may be cached.
     let feeds = Atomic<Int>(0)
+    /// What they were given.
+    let sent = AudienceBytes()
 
     private let cacheLimit: Int
     private let queueLimit: Int

@@ -12,4 +12,6 @@ public struct AudienceLoad: Sendable, Equatable {
     public let isHeld: Bool
     /// Viewers sent away since the start for want of room, by how they came.
     public let refused: [PlaybackProtocol: UInt64]
+    /// Bytes of media and playlists that viewers were given since the start, by how they watch.
+    public let sent: [PlaybackProtocol: UInt64]
 }

@@ -55,6 +55,8 @@ public final class Feed: PacketSink {
         self.budget = budget
         shared = timeline
         home = group.next()
+        // A feed with a tick of its own is for one reader, who is nobody of the audience.
+        let sent = tick == nil ? budget.sent : nil
         let tick = tick ?? configuration.tick
         var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
         let loops = Array(group.makeIterator())
@@ -66,7 +68,8 @@ public final class Feed: PacketSink {
                 tick: tick,
                 counters: counters,
                 budget: budget,
-                copies: copies
+                copies: copies,
+                sent: sent
             )
             shares.append((loop, NIOLoopBoundBox.makeBoxSendingValue(share, eventLoop: loop)))
         }

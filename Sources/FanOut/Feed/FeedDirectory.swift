@@ -75,7 +75,8 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
             cachedBytes: budget.cached.load(ordering: .relaxed),
             queuedBytes: budget.queued.load(ordering: .relaxed),
             isHeld: isHeld.load(ordering: .relaxed),
-            refused: budget.refusals
+            refused: budget.refusals,
+            sent: budget.sent.totals
         )
     }
 

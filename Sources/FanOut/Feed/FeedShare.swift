@@ -16,6 +16,8 @@ final class FeedShare {
     private let counters: FeedCounters
     private let budget: AudienceBudget
     private let cache: CacheAccount
+    /// Where the bytes that viewers get are added up; nil for a feed that only our own programs take.
+    private let sent: AudienceBytes?
     private var group: PacketGroup
     private var encoded: [EncodedGroup]
     private var viewers: [[Viewer]]
@@ -25,8 +27,8 @@ final class FeedShare {
     private var given: [Int]
     /// Bytes of the batch that is being handed out.
     private var inHand = 0
-    /// Written since the counters were last told.
-    private var bytes: UInt64 = 0
+    /// Written since the counters were last told, by form.
+    private var bytes: [UInt64]
     /// By how much more or less waits for viewers than the counters were told.
     private var queued = 0
     /// More waits for slow viewers than may.
@@ -41,23 +43,27 @@ final class FeedShare {
     ///   - tick: Least time between two batches of the feed; zero for none.
     ///   - budget: What the feed has in common with others.
     ///   - copies: Copies of its group of pictures that the feed has at most.
+    ///   - sent: Where the bytes that viewers get are added up.
     init(
         configuration: FanOutConfiguration,
         tick: TimeAmount,
         counters: FeedCounters,
         budget: AudienceBudget,
-        copies: Int
+        copies: Int,
+        sent: AudienceBytes? = nil
     ) {
         self.configuration = configuration
         isTicking = tick > .zero
         self.counters = counters
         self.budget = budget
+        self.sent = sent
         cache = CacheAccount(counters: counters, budget: budget, copies: copies)
         group = PacketGroup(limit: configuration.groupLimit)
         encoded = ViewerWire.allCases.map(EncodedGroup.init)
         viewers = ViewerWire.allCases.map { _ in [] }
         rows = ViewerWire.allCases.map { _ in SocketRow() }
         given = ViewerWire.allCases.map { _ in 0 }
+        bytes = ViewerWire.allCases.map { _ in 0 }
     }
 
     /// A new viewer; it gets the present group of pictures at once, or waits for the next starting point.
@@ -140,13 +146,13 @@ final class FeedShare {
         var index = viewers[wire].count
         while index > 0 {
             let stop = rows[wire].send(all, below: index, now: now)
-            bytes += UInt64(all.readableBytes * (index - 1 - (stop?.index ?? -1)))
+            bytes[wire] += UInt64(all.readableBytes * (index - 1 - (stop?.index ?? -1)))
             guard let stop, stop.index < viewers[wire].count else { return }
             index = stop.index
             let viewer = viewers[wire][index]
             var rest = all
             rest.moveReaderIndex(forwardBy: stop.sent)
-            bytes += UInt64(stop.sent)
+            bytes[wire] += UInt64(stop.sent)
             serve(viewer, rest, fromStart: fromStart, now: now)
             noteQueue(of: viewer)
             openPlace(of: viewer)
@@ -158,7 +164,7 @@ final class FeedShare {
         if let since = viewer.blockedSince, isGivenUp(viewer, since: since, now: now) { return }
         switch viewer.state {
         case .flowing:
-            self.bytes += UInt64(bytes.readableBytes)
+            self.bytes[viewer.wire.rawValue] += UInt64(bytes.readableBytes)
             viewer.writer.send(bytes)
             qualify(viewer, now: now)
         case .waiting:
@@ -214,7 +220,7 @@ final class FeedShare {
         viewer.state = .flowing
         let buffers = [encoded[viewer.wire.rawValue].preamble(of: group)] + media
         let opening = buffers.reduce(0) { $0 + $1.readableBytes }
-        bytes += UInt64(opening)
+        bytes[viewer.wire.rawValue] += UInt64(opening)
         viewer.givenBytes += opening
         // What it begins with holds its part of the batch.
         viewer.flowBegan = given[viewer.wire.rawValue] + inHand
@@ -241,8 +247,11 @@ final class FeedShare {
     }
 
     private func tellCounters() {
-        counters.bytes.add(bytes, ordering: .relaxed)
-        bytes = 0
+        for wire in ViewerWire.allCases where bytes[wire.rawValue] > 0 {
+            counters.bytes.add(bytes[wire.rawValue], ordering: .relaxed)
+            sent?.add(bytes[wire.rawValue], by: wire.playback)
+            bytes[wire.rawValue] = 0
+        }
         if queued != 0 {
             counters.queued.add(queued, ordering: .relaxed)
             budget.queued.add(queued, ordering: .relaxed)

@@ -1,11 +1,20 @@
 import Media
 import NIOCore
 import RTMP
+import Stage
 
 /// The form in which a viewer takes the feed.
 enum ViewerWire: Int, CaseIterable, Sendable {
     case rtmp
     case flv
+
+    /// How viewers of this form watch.
+    var playback: PlaybackProtocol {
+        switch self {
+        case .rtmp: .rtmp
+        case .flv: .flv
+        }
+    }
 
     /// The packets as bytes that are the same for every viewer of this form.
     func encode(_ packets: some Collection<MediaPacket>) -> ByteBuffer {

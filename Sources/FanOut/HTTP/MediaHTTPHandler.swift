@@ -266,6 +266,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         if closing { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
+        if head.status.kind == .successful { site.feeds.budget.sent.add(UInt64(body.byteCount), by: .hls) }
         isClosing = closing
         answersLeaving += 1
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

@@ -52,6 +52,14 @@ extension GatewayMetrics {
                 }
             ),
             MetricFamily(
+                name: "footlight_egress_bytes_total",
+                kind: .counter,
+                help: "Bytes of media and playlists given to viewers; hls with and without low latency.",
+                samples: load.sent.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                    .init(labels: [.init(name: "protocol", value: $0.key.rawValue)], value: Double($0.value))
+                }
+            ),
+            MetricFamily(
                 name: "footlight_hls_stored_bytes",
                 kind: .gauge,
                 help: "Bytes of segments and parts kept in memory, renditions included.",

@@ -42,8 +42,8 @@ struct GatewayMetrics: Sendable {
         MetricFamily(
             name: "footlight_build_info",
             kind: .gauge,
-            help: "The version that runs.",
-            samples: [.init(labels: [.init(name: "version", value: Version.text)], value: 1)]
+            help: "The version that runs, and the compiler that built it.",
+            samples: [.init(["version": Version.text, "swift": Version.compiler], 1)]
         )
     }
 
@@ -61,32 +61,6 @@ struct GatewayMetrics: Sendable {
                 kind: .gauge,
                 help: "Hosts in a room.",
                 samples: live.map { .init(room: $0.name, value: Double($0.counts.hosts)) }
-            ),
-        ]
-    }
-
-    private var ingest: [MetricFamily] {
-        let statistics = hosts.statistics
-        return [
-            MetricFamily(
-                name: "footlight_ingest_publishers",
-                kind: .gauge,
-                help: "Connections that publish a host's media.",
-                samples: [.init(labels: [], value: Double(statistics.publishers))]
-            ),
-            MetricFamily(
-                name: "footlight_ingest_gated_total",
-                kind: .counter,
-                help: "Pictures and frames of sound dropped because their track was disabled or withdrawn.",
-                samples: [("picture", statistics.droppedPictures), ("sound", statistics.droppedSounds)].map {
-                    .init(labels: [.init(name: "kind", value: $0.0)], value: Double($0.1))
-                }
-            ),
-            MetricFamily(
-                name: "footlight_ingest_interruptions_total",
-                kind: .counter,
-                help: "Times an open connection sent nothing of a track for seconds.",
-                samples: [.init(labels: [], value: Double(statistics.interruptions))]
             ),
         ]
     }
@@ -123,41 +97,6 @@ struct GatewayMetrics: Sendable {
         ]
     }
 
-    private var pushes: [MetricFamily] {
-        let outputs = stage.rooms(.inProgress).flatMap { room in
-            livestreams.status(room: room.name).outputs.map { (room.name, $0) }
-        }
-        func family(
-            _ name: String,
-            _ kind: MetricFamily.Kind,
-            _ help: String,
-            _ value: (OutputStatus) -> Double
-        ) -> MetricFamily {
-            MetricFamily(
-                name: name,
-                kind: kind,
-                help: help,
-                samples: outputs.map { room, output in
-                    let labels = [
-                        MetricFamily.Label(name: "room", value: room),
-                        MetricFamily.Label(name: "target", value: output.name),
-                    ]
-                    return .init(labels: labels, value: value(output))
-                }
-            )
-        }
-        return [
-            family("footlight_push_up", .gauge, "1 while the output is connected.") { $0.state == .connected ? 1 : 0 },
-            family("footlight_push_reconnects_total", .counter, "Times the output had to connect again.") {
-                Double($0.reconnects)
-            },
-            family("footlight_push_dropped_total", .counter, "Packets dropped because the target was too slow.") {
-                Double($0.droppedFrames)
-            },
-            family("footlight_push_bytes_total", .counter, "Bytes sent to the output.") { Double($0.bytesSent) },
-        ]
-    }
-
     private var mixerRestarts: MetricFamily {
         MetricFamily(
             name: "footlight_mixer_restarts_total",
@@ -177,12 +116,16 @@ extension MetricFamily.Sample {
             self.init(room: name, value: value)
             return
         }
-        let labels = [("room", feed.room), ("rendition", feed.rendition)]
-        self.init(labels: labels.map { .init(name: $0.0, value: $0.1) }, value: value)
+        self.init(["room": feed.room, "rendition": feed.rendition], value)
     }
 
     fileprivate init(room: String, value: Double) {
-        self.init(labels: [.init(name: "room", value: room)], value: value)
+        self.init(["room": room], value)
+    }
+
+    /// A value at a place that is named by pairs.
+    init(_ labels: KeyValuePairs<String, String>, _ value: Double) {
+        self.init(labels: labels.map { .init(name: $0.key, value: $0.value) }, value: value)
     }
 }
 

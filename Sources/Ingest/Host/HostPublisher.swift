@@ -18,6 +18,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
     private let stage: RoomDirectory
     private let feed: any PacketSink
     private let counters: IngestCounters
+    private let received: ReceivedBytes
     private let logger: Logger
     private let onEnd: @Sendable () -> Void
     private var media: HostMedia
@@ -39,6 +40,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         stage: RoomDirectory,
         feed: any PacketSink,
         counters: IngestCounters,
+        received: ReceivedBytes = ReceivedBytes(),
         configuration: IngestConfiguration,
         logger: Logger,
         onEnd: @escaping @Sendable () -> Void
@@ -48,6 +50,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         self.stage = stage
         self.feed = feed
         self.counters = counters
+        self.received = received
         self.logger = logger
         self.onEnd = onEnd
         let limits = configuration.narrowed(to: grant.limits)
@@ -71,6 +74,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
 
     func receive(_ packet: MediaPacket) throws(RTMPStatus) {
         let now = MonotonicTime.now()
+        received.count.add(UInt64(packet.body.readableBytes), ordering: .relaxed)
         do throws(StageError) {
             try watchBitrate(packet.body.readableBytes, now: now)
             guard let packet = try media.admit(packet, now: now) else { return }

@@ -34,6 +34,10 @@ public struct OutputStatus: Sendable, Equatable {
     public var spareURL: String?
     /// The spare address is the one that is pushed to, or tried.
     public var isOnSpare: Bool
+    /// `reconnects` by what had broken the connection before.
+    public var reconnectReasons: [OutputFault.Code: UInt64]
+    /// Bytes that wait to be sent.
+    public var queuedBytes: Int
 
     /// Makes a status; an output that has sent nothing by default.
     public init(
@@ -46,7 +50,9 @@ public struct OutputStatus: Sendable, Equatable {
         reconnects: UInt64 = 0,
         lastFault: OutputFault? = nil,
         spareURL: String? = nil,
-        isOnSpare: Bool = false
+        isOnSpare: Bool = false,
+        reconnectReasons: [OutputFault.Code: UInt64] = [:],
+        queuedBytes: Int = 0
     ) {
         self.name = name
         self.url = url
@@ -58,6 +64,8 @@ public struct OutputStatus: Sendable, Equatable {
         self.lastFault = lastFault
         self.spareURL = spareURL
         self.isOnSpare = isOnSpare
+        self.reconnectReasons = reconnectReasons
+        self.queuedBytes = queuedBytes
     }
 
     /// The latest failure in words, free of secrets; nil without one.

@@ -25,7 +25,7 @@ struct HLSComparison {
         let scout = PlaylistScout(port: port, room: gateway.stream, stream: stream)
         // Three segments, so that all there is to a playlist is in it.
         try await Task.sleep(for: .seconds(9))
-        guard let news = scout.news, let part = scout.middlePart else {
+        guard let news = scout.news, let part = scout.middlePart, let period = news.partMilliseconds else {
             try scout.stop()
             throw ToolFailure("the gateway has no parts")
         }
@@ -56,14 +56,20 @@ struct HLSComparison {
                 var (theirs, ours) = ([HLSFigures](), [HLSFigures]())
                 for _ in 0..<rounds {
                     theirs.append(
-                        try await measure("nginx", pid: nginx.pid, port: nginx.port, size, workload.steps(size: size))
+                        try await measure(
+                            "nginx",
+                            pid: nginx.pid,
+                            port: nginx.port,
+                            size,
+                            workload.steps(size: size, period: period)
+                        )
                     )
                     var figures = try await measure(
                         "the gateway",
                         pid: gateway.pid,
                         port: port,
                         size,
-                        workload.steps(scout, size: size)
+                        workload.steps(scout, size: size, period: period)
                     ) {
                         guard workload == .lowLatency else { return }
                         $0.firstPicture = try join(port: port, room: gateway.stream)
@@ -77,7 +83,8 @@ struct HLSComparison {
         }
         try scout.stop()
         table.printOut()
-        print("\ntimes in milliseconds; the processor's above what each server uses without viewers;")
+        print("\nparts of \(period) ms at most; times in milliseconds;")
+        print("the processor's above what each server uses without viewers;")
         print("delay is from a part's last picture at the publisher to the part's last byte at a player")
     }
 

@@ -1,6 +1,6 @@
 import Media
 
-/// What every viewer of a crowd does, three times a second.
+/// What every viewer of a crowd does with each part of the program.
 enum HLSWorkload: String, CaseIterable {
     /// Fetches the newest part.
     case parts
@@ -9,18 +9,19 @@ enum HLSWorkload: String, CaseIterable {
     /// Waits for the next playlist and fetches the part that is new in it; from a server of files both at once.
     case lowLatency = "low latency"
 
-    private static let period: Int64 = 333
-
     /// The steps of the viewers of a gateway.
+    ///
+    /// - Parameter period: Milliseconds of a part.
     func steps(
         _ scout: PlaylistScout,
-        size: Int
+        size: Int,
+        period: Int64
     ) -> @Sendable (Int, Int, MonotonicTime) -> RequestCrowd.Step {
         let start = MonotonicTime.now()
         return { [self] viewer, turn, now in
             guard let news = scout.news else { return .rest }
             if self != .lowLatency || turn == 0 {
-                guard now >= Self.due(viewer, turn, of: size, since: start) else { return .rest }
+                guard now >= Self.due(viewer, turn, of: size, every: period, since: start) else { return .rest }
             }
             switch self {
             case .parts: return .ask(HTTPExchange.request(news.partPath))
@@ -34,12 +35,14 @@ enum HLSWorkload: String, CaseIterable {
     }
 
     /// The steps of the viewers of a server of files.
-    func steps(size: Int) -> @Sendable (Int, Int, MonotonicTime) -> RequestCrowd.Step {
+    ///
+    /// - Parameter period: Milliseconds of a part.
+    func steps(size: Int, period: Int64) -> @Sendable (Int, Int, MonotonicTime) -> RequestCrowd.Step {
         let start = MonotonicTime.now()
         let (part, playlist) = (HTTPExchange.request("/part.m4s"), HTTPExchange.request("/media.m3u8"))
         return { [self] viewer, turn, now in
             let round = self == .lowLatency ? turn / 2 : turn
-            guard now >= Self.due(viewer, round, of: size, since: start) else { return .rest }
+            guard now >= Self.due(viewer, round, of: size, every: period, since: start) else { return .rest }
             switch self {
             case .parts: return .ask(part)
             case .playlists: return .ask(playlist)
@@ -49,7 +52,13 @@ enum HLSWorkload: String, CaseIterable {
     }
 
     /// Viewers come evenly over a period.
-    private static func due(_ viewer: Int, _ round: Int, of size: Int, since start: MonotonicTime) -> MonotonicTime {
+    private static func due(
+        _ viewer: Int,
+        _ round: Int,
+        of size: Int,
+        every period: Int64,
+        since start: MonotonicTime
+    ) -> MonotonicTime {
         start.advanced(milliseconds: period * Int64(round) + period * Int64(viewer) / Int64(max(size, 1)))
     }
 }

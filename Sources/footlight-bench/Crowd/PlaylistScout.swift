@@ -17,6 +17,8 @@ final class PlaylistScout: Sendable {
         var firstPath = ""
         /// Where the initialization is.
         var initializationPath = ""
+        /// Milliseconds that a part lasts at most.
+        var partMilliseconds: Int64?
         /// What the next playlist is asked for by.
         var nextDirectives = ""
     }
@@ -120,6 +122,8 @@ final class PlaylistScout: Sendable {
             if line.hasPrefix("#EXT-X-PART:"), let part = uri(line) {
                 news.partPath = folder + part
                 if line.contains("INDEPENDENT=YES") { news.firstPath = news.partPath }
+            } else if line.hasPrefix("#EXT-X-PART-INF:") {
+                news.partMilliseconds = line.split(separator: "=").last.flatMap { Double($0) }.map { Int64($0 * 1000) }
             } else if line.hasPrefix("#EXT-X-MAP:"), let map = uri(line) {
                 news.initializationPath = folder + map
             } else if line.hasPrefix("#EXT-X-PRELOAD-HINT:"), let hint = uri(line) {

@@ -59,6 +59,8 @@ struct PushStateMachineTests {
         machine.accepted(now: now)
         #expect(machine.reported == .connected)
         #expect(machine.reconnects == 1)
+        // What had broken the connection, not what the tries came to.
+        #expect(machine.reconnectReasons == [.connectionLost: 1])
     }
 
     @Test("delays begin anew only after a connection that held for 30 s")
