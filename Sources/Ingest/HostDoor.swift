@@ -152,7 +152,7 @@ public final class HostDoor: Sendable {
                 room: grant.room,
                 identity: grant.identity,
                 source: grant.source,
-                bytes: received.count.load(ordering: .relaxed)
+                bytes: received.total
             )
         }
         return counters.snapshot(received, publishers: open.count)

@@ -74,7 +74,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
 
     func receive(_ packet: MediaPacket) throws(RTMPStatus) {
         let now = MonotonicTime.now()
-        received.count.add(UInt64(packet.body.readableBytes), ordering: .relaxed)
+        received.add(packet.body.readableBytes)
         do throws(StageError) {
             try watchBitrate(packet.body.readableBytes, now: now)
             guard let packet = try media.admit(packet, now: now) else { return }

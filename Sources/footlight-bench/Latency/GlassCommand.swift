@@ -33,6 +33,9 @@ struct GlassCommand: AsyncParsableCommand {
     @Option(help: "The file of hls.js, as a script that leaves Hls, for Chromium to play with as well.")
     var hlsJs: String?
 
+    @Option(help: "Settings of hls.js, as JavaScript, that are measured beside its own.")
+    var hlsSettings = HLSJS.catchingUp
+
     @Option(help: "A folder that keeps a screenshot of each player.")
     var keep: String?
 
@@ -70,7 +73,12 @@ struct GlassCommand: AsyncParsableCommand {
         try await Task.sleep(for: .seconds(settle))
         let start = MonotonicTime.now()
         var rows: [[String]] = []
-        for (name, page) in try pages { rows.append([name] + (try await measure(page, name, gateway))) }
+        var opinions: [String] = []
+        for (name, page) in try pages {
+            let browser = try await HeadlessBrowser(width: 1280, height: 760)
+            rows.append([name] + (try await measure(page, name, gateway, browser)))
+            if case .hlsJS = page { opinions.append("\(name): \(try await HLSJS.opinion(in: browser))") }
+        }
         let sync = try await gateway.api("GET", "/v1/rooms/\(Self.room)/participants/host").json
         player.stop()
         let parts = try await partTarget(gateway)
@@ -99,10 +107,15 @@ struct GlassCommand: AsyncParsableCommand {
         table.printOut()
         print("\nof it in the host, until its coder and the sound beside it have let the picture go:", terminator: " ")
         print(host.delays.median.text(0))
+        for opinion in opinions { print(opinion) }
     }
 
-    private func measure(_ page: BrowserPage, _ name: String, _ gateway: GatewayProcess) async throws -> [String] {
-        let browser = try await HeadlessBrowser(width: 1280, height: 760)
+    private func measure(
+        _ page: BrowserPage,
+        _ name: String,
+        _ gateway: GatewayProcess,
+        _ browser: HeadlessBrowser
+    ) async throws -> [String] {
         let join = try await page.open(Self.room, at: gateway, in: browser)
         try await Task.sleep(for: .seconds(settle))
         let reader = PageReader(browser)
@@ -110,7 +123,7 @@ struct GlassCommand: AsyncParsableCommand {
         try await Task.sleep(for: .seconds(seconds))
         let reading = try await reader.read()
         let scratch = try TemporaryFolder("glass")
-        let still = (keep ?? scratch.path) + "/" + name.replacing(" ", with: "-") + ".png"
+        let still = (keep ?? scratch.path) + "/" + name.filter { $0.isLetter || $0 == "." } + ".png"
         let shot = try await reader.screenshot(to: still)
         return [(join * 1000).text(0)] + cells(reading.ages, unread: reading.unread) + [
             reading.ahead.median.text(0),
@@ -137,7 +150,12 @@ struct GlassCommand: AsyncParsableCommand {
     private var pages: [(String, BrowserPage)] {
         get throws {
             guard let hlsJs else { return [("watch page", .watch)] }
-            return [("watch page", .watch), ("hls.js", .hlsJS(try String(contentsOfFile: hlsJs, encoding: .utf8)))]
+            let script = try String(contentsOfFile: hlsJs, encoding: .utf8)
+            return [
+                ("watch page", .watch),
+                ("hls.js as it is", .hlsJS(HLSJS(script: script))),
+                ("hls.js \(hlsSettings)", .hlsJS(HLSJS(script: script, settings: hlsSettings))),
+            ]
         }
     }
 }

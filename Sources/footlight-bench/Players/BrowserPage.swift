@@ -6,8 +6,8 @@ enum BrowserPage {
     case watch
     /// The playlist in a `video` of its own, which Chromium plays by itself.
     case native
-    /// The same by hls.js, as it is when nothing is set, whose text this is: a script that leaves `Hls`.
-    case hlsJS(String)
+    /// The same by hls.js.
+    case hlsJS(HLSJS)
 
     /// Opens it, and waits until it shows the first picture.
     ///
@@ -24,13 +24,13 @@ enum BrowserPage {
                 after: "const begun = performance.now(); video.src = '\(playlist)'; void video.play()",
                 in: browser
             )
-        case .hlsJS(let script):
+        case .hlsJS(let player):
             try await makeVideo(in: browser, at: gateway)
-            _ = try await browser.evaluate(script + "; 0")
+            _ = try await browser.evaluate(player.script + "; 0")
             return try await firstPicture(
                 after: """
                     const begun = performance.now();
-                    globalThis.hls = new Hls();
+                    globalThis.hls = new Hls(\(player.settings));
                     hls.loadSource('\(playlist)');
                     hls.attachMedia(video);
                     void video.play()

@@ -93,7 +93,7 @@ struct PlayersCommand: AsyncParsableCommand {
         ]
         if let hlsJs {
             let script = try String(contentsOfFile: hlsJs, encoding: .utf8)
-            browsers.append(BrowserTrial(name: "hls.js", way: .llhls, page: .hlsJS(script)))
+            browsers.append(BrowserTrial(name: "hls.js", way: .llhls, page: .hlsJS(HLSJS(script: script))))
         }
         return browsers
     }
