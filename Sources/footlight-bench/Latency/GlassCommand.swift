@@ -34,7 +34,7 @@ struct GlassCommand: AsyncParsableCommand {
     var hlsJs: String?
 
     @Option(help: "Settings of hls.js, as JavaScript, that are measured beside its own.")
-    var hlsSettings = HLSJS.catchingUp
+    var hlsSettings = HLSJS.nearTheEdge
 
     @Option(help: "A folder that keeps a screenshot of each player.")
     var keep: String?

@@ -30,6 +30,10 @@ enum BrowserPage {
             return try await firstPicture(
                 after: """
                     const begun = performance.now();
+                    globalThis.waits = 0;
+                    video.addEventListener('playing', () => {
+                        video.addEventListener('waiting', () => { globalThis.waits += 1; });
+                    }, { once: true });
                     globalThis.hls = new Hls(\(player.settings));
                     hls.loadSource('\(playlist)');
                     hls.attachMedia(video);

@@ -7,9 +7,12 @@ struct HLSJS {
     /// The settings that differ from its own, as JavaScript.
     var settings = "{}"
 
-    /// It never makes up for the time that its beginning took, nor for a stall, unless it is allowed to play faster; and
-    /// then it does so while it has more than a second in hand.
-    static let catchingUp = "{ maxLiveSyncPlaybackRate: 1.5 }"
+    /// What keeps it near the live edge.
+    ///
+    /// By itself it never plays faster: the time that its beginning took, and each stall, stay for good. Allowed to, it
+    /// makes up for them while it has more than a second in hand. And each stall moves the place that it wants a whole
+    /// second away, up to a target duration, also for good; a quarter does.
+    static let nearTheEdge = "{ maxLiveSyncPlaybackRate: 1.5, liveSyncOnStallIncrease: 0.25 }"
 
     /// What a player in a page thinks of its place, in one line.
     static func opinion(in browser: HeadlessBrowser) async throws -> String {
@@ -21,7 +24,7 @@ struct HLSJS {
                 return `behind the end ${seconds(hls.latency)}, wanted ${seconds(hls.targetLatency)}, `
                     + `PART-HOLD-BACK ${seconds(partHoldBack)}, HOLD-BACK ${seconds(holdBack)}, `
                     + `parts of ${seconds(partTarget)}, rate ${video.playbackRate.toFixed(2)}, `
-                    + `stalls ${hls.latencyController?.stallCount ?? '-'}`;
+                    + `stalls ${hls.latencyController?.stallCount ?? '-'}, waited ${globalThis.waits} times`;
             })()
             """
         )
