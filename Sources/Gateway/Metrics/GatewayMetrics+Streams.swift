@@ -18,7 +18,7 @@ extension GatewayMetrics {
                 name: "footlight_ingest_bytes_total",
                 kind: .counter,
                 help: "Bytes of media that came by a host's connection.",
-                samples: statistics.received.sorted { ($0.room, $0.identity) < ($1.room, $1.identity) }.map {
+                samples: statistics.received.sorted { $0.labels < $1.labels }.map {
                     .init(["room": $0.room, "host": $0.identity, "source": $0.source.rawValue], Double($0.bytes))
                 }
             ),
@@ -66,7 +66,7 @@ extension GatewayMetrics {
                     let labels: KeyValuePairs = [
                         "room": output.room, "target": output.status.name, "reason": reason.rawValue,
                     ]
-                    return .init(labels, Double(count))
+                    return MetricFamily.Sample(labels, Double(count))
                 }
             }
         )
@@ -82,4 +82,8 @@ extension GatewayMetrics {
             family("footlight_push_bytes_total", .counter, "Bytes sent to the output.") { Double($0.bytesSent) },
         ]
     }
+}
+
+extension IngestStatistics.Received {
+    fileprivate var labels: (String, String, String) { (room, identity, source.rawValue) }
 }

@@ -77,7 +77,9 @@ struct GlassCommand: AsyncParsableCommand {
         for (name, page) in try pages {
             let browser = try await HeadlessBrowser(width: 1280, height: 760)
             rows.append([name] + (try await measure(page, name, gateway, browser)))
-            if case .hlsJS = page { opinions.append("\(name): \(try await HLSJS.opinion(in: browser))") }
+            guard case .hlsJS(let player) = page else { continue }
+            let opinion = try await HLSJS.opinion(in: browser)
+            opinions.append("\(name), told \(player.settings): \(opinion)")
         }
         let sync = try await gateway.api("GET", "/v1/rooms/\(Self.room)/participants/host").json
         player.stop()
@@ -154,7 +156,7 @@ struct GlassCommand: AsyncParsableCommand {
             return [
                 ("watch page", .watch),
                 ("hls.js as it is", .hlsJS(HLSJS(script: script))),
-                ("hls.js \(hlsSettings)", .hlsJS(HLSJS(script: script, settings: hlsSettings))),
+                ("hls.js as told", .hlsJS(HLSJS(script: script, settings: hlsSettings))),
             ]
         }
     }

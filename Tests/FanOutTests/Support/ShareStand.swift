@@ -21,7 +21,8 @@ final class ShareStand {
             tick: configuration.tick,
             counters: counters,
             budget: self.budget,
-            copies: ViewerWire.allCases.count
+            copies: ViewerWire.allCases.count,
+            sent: self.budget.sent
         )
     }
 
