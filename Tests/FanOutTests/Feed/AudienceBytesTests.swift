@@ -3,6 +3,7 @@ import HTTPTypes
 import Media
 import NIOCore
 import Stage
+import Synchronization
 import Testing
 
 @Suite("What viewers were given, told by the way in which they watch")
