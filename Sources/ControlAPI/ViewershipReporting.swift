@@ -1,3 +1,4 @@
+public import Stage
 public import Viewership
 
 /// Who counts the audience, as the control API sees it.
@@ -10,8 +11,11 @@ public protocol ViewershipReporting: Sendable {
     func makeSession(room: String, identity: String) -> String
     /// Takes what a player says of its own playing.
     ///
+    /// - Parameters:
+    ///   - room: what it plays, where the report does not say.
+    ///   - player: what the request that brought it says.
     /// - Returns: whether the report is of a session of ours or of a room that is on.
-    func take(_ report: PlayerReport, room: String?) -> Bool
+    func take(_ report: PlayerReport, room: String?, from player: PlayerRequest) -> Bool
 }
 
 extension ViewershipLedger: ViewershipReporting {}

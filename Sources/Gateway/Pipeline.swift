@@ -110,7 +110,6 @@ struct Pipeline: Sendable {
             launch: launchMixer
         )
 
-        program = ProgramDoor(feeds: feeds, logger: logger)
         let segments = fanOut.hls
         hls = HLSDirectory(configuration: segments) {
             segments.firstNumber(at: Date().timeIntervalSince1970)
@@ -128,6 +127,8 @@ struct Pipeline: Sendable {
                 region: configuration.homeRegion ?? ""
             )
         )
+        let viewership = self.viewership
+        program = ProgramDoor(feeds: feeds, logger: logger) { room, isOnAir in viewership.setOnAir(room, isOnAir) }
         history = HistoryKeeper(
             HistoryStoreConfiguration(configuration, path: viewershipDatabase),
             logger: logger

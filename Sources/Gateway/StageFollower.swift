@@ -93,7 +93,6 @@ struct StageFollower: Sendable {
     private func tellMixers(_ event: StageEvent) {
         let hosts = (try? stage.room(event.roomName))?.counts.hosts ?? 0
         mixers.observe(event, hasHost: hosts > 0)
-        viewership.setOnAir(event.roomName, hosts > 0)
     }
 
     /// Whether anything is to be heard or seen decides whether an idle livestream goes on.

@@ -14,24 +14,32 @@ extension ViewershipLedger {
                 return .refused
             }
             let standing = owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
+            if request.role != .viewer, id.exclusion == nil {
+                // The token says what it is; the id is a viewer's, who may be playing by it.
+                guard standing != nil || verify(id, room: room) else { return refuse() }
+                return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
+            }
             if let standing { return standing ? .viewer(sid: offered) : .uncounted(sid: offered) }
             return admit(id, request, to: room)
         }
         let key = viewerKey(of: request, room: room)
+        let exclusion = exclusion(of: request)
         if let name = request.playbackName {
             if let id = SessionID(name), verify(id, room: room) { return admit(id, request, to: room) }
-            return admit(id(room: room, name: name, key: key), request, to: room)
+            return admit(id(room: room, name: name, key: key, exclusion: exclusion), request, to: room)
         }
         let shard = key.map { UInt8($0.shard) } ?? UInt8.random(in: 0..<UInt8(SessionID.shardCount))
-        return admit(makeID(room: room, shard: shard), request, to: room)
+        return admit(makeID(room: room, shard: shard, exclusion: exclusion), request, to: room)
     }
 
     /// Takes what a player says of its own playing.
     ///
-    /// - Parameter room: what it plays, where the report does not say.
+    /// - Parameters:
+    ///   - room: what it plays, where the report does not say.
+    ///   - player: what the request that brought it says: its name for itself, and where it comes from.
     /// - Returns: whether the report is of a session of ours or of a room that is on.
     @discardableResult
-    public func take(_ report: PlayerReport, room: String?) -> Bool {
+    public func take(_ report: PlayerReport, room: String?, from player: PlayerRequest = PlayerRequest()) -> Bool {
         guard let sid = report.sid, !sid.isEmpty, sid.utf8.count <= 256 else {
             refusedForms.add(1, ordering: .relaxed)
             return false
@@ -39,7 +47,9 @@ extension ViewershipLedger {
         let now = clock.now.milliseconds
         if let id = SessionID(sid), let room = room ?? self.room(of: id) ?? report.contentID {
             withShard(id.shard) { shard in
-                shard.reported(report, id: id, room: room, at: now) { verify(id, room: room) }
+                shard.reported(report, id: id, room: room, at: now) {
+                    verify(id, room: room) ? visitor(of: player, id: id, room: room) : nil
+                }
             }
             return true
         }
@@ -49,9 +59,12 @@ extension ViewershipLedger {
             refusedCodes.add(1, ordering: .relaxed)
             return false
         }
-        let id = id(room: room, name: sid, key: nil)
+        let id = id(room: room, name: sid, key: nil, exclusion: exclusion(of: player))
         withShard(id.shard) { shard in
-            shard.reported(report, id: id, room: room, at: now) { true }
+            // Anybody can make up a name, so that what stands behind it is the address.
+            shard.reported(report, id: id, room: room, source: player.address.map { Self.source($0) }, at: now) {
+                visitor(of: player, id: id, room: room)
+            }
         }
         return true
     }
@@ -122,12 +135,27 @@ extension ViewershipLedger {
             visitor.estimate =
                 ViewerKey(address: address, userAgent: request.userAgent ?? "", room: room, salt: salt).value
         }
-        if request.role != .viewer {
-            visitor.exclusion = .role
-        } else if agent.isUncounted {
-            visitor.exclusion = .agent
-        }
+        visitor.exclusion = exclusion(of: request, agent)
         return visitor
+    }
+
+    /// Why what asks never counts, by its token and its name for itself; nil for a viewer.
+    private func exclusion(of request: PlayerRequest, _ agent: UserAgent? = nil) -> Exclusion? {
+        if request.role != .viewer { return .role }
+        return (agent ?? UserAgent(request.userAgent)).isUncounted ? .agent : nil
+    }
+
+    private func refuse() -> ViewerAdmission {
+        refusedCodes.add(1, ordering: .relaxed)
+        return .refused
+    }
+
+    /// Players that a numeric address stands for: itself, or of IPv6 the network that is one customer's.
+    private static func source(_ address: String) -> UInt64 {
+        guard let bytes = RegionDatabase.bits(of: address, asIPv6: true) else { return ViewerKey.hash(address) }
+        // The upper half of an IPv4 address is empty.
+        let half = bytes.prefix(8).contains { $0 != 0 } ? bytes.prefix(8) : bytes.suffix(8)
+        return half.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private func viewerKey(of request: PlayerRequest, room: String) -> ViewerKey? {
@@ -137,10 +165,10 @@ extension ViewershipLedger {
     }
 
     /// The id of a player that names its playback itself; over a rotation of keys the one that is known.
-    private func id(room: String, name: String, key: ViewerKey?) -> SessionID {
+    private func id(room: String, name: String, key: ViewerKey?, exclusion: Exclusion?) -> SessionID {
         let keys = keys.withLock { $0 }
         let shard = key?.shard ?? SessionKeys.shard(room: room, name: name)
-        let ids = keys.ids(room: room, name: name, shard: shard)
+        let ids = keys.ids(room: room, name: name, shard: shard, exclusion: exclusion)
         let known = ids.dropFirst().first { id in
             owners[id.shard].shard.withLock { $0.standing(of: id, room: room) != nil }
         }

@@ -22,11 +22,13 @@ extension ViewershipLedger {
             // A room ended meanwhile: what this cut says of it is older than what the history has. A second later then.
             if book.journal.generation == generation {
                 let minute = minute(at: now)
+                book.writeTotal(minute: minute)
                 for (room, entry) in book.rooms where entry.ended == nil {
                     let figures = figures[room] ?? RoomFigures()
-                    book.journal.add(figures, room: room, entry: entry, minute: minute)
+                    let air = book.air(of: room, until: now.milliseconds)
+                    book.journal.add(figures, room: room, entry: entry, air: air, minute: minute)
                     book.journal.add(row(room, entry, figures, at: now))
-                    book.restartExtremes(of: room)
+                    book.noteWritten(room, at: now.milliseconds)
                 }
             }
             return book.journal.take(asOf: wall.date(of: now.milliseconds))
@@ -48,7 +50,7 @@ extension ViewershipLedger {
         let now = clock.now.milliseconds
         let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
         book.withLock { book in
-            book.restore(recovered)
+            book.restore(recovered, at: now)
             for row in recovered.totals {
                 guard let dimensions = row.key.dimensions else { continue }
                 book.journal.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)

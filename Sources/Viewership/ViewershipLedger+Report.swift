@@ -64,7 +64,8 @@ extension ViewershipLedger {
                 cut.book[room] = book.rooms[room]
                 book.end(room, final: view(room, figures, of: cut, at: now), at: now.milliseconds)
                 guard let entry = book.rooms[room] else { return }
-                book.journal.add(figures, room: room, entry: entry, minute: minute(at: now))
+                let air = book.air(of: room, until: now.milliseconds)
+                book.journal.add(figures, room: room, entry: entry, air: air, minute: minute(at: now))
                 book.journal.add(row(room, entry, figures, at: now))
                 book.journal.ended()
             }

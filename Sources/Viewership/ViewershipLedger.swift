@@ -227,10 +227,11 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     // MARK: Parts
 
-    func makeID(room: String, shard: UInt8) -> SessionID {
+    func makeID(room: String, shard: UInt8, exclusion: Exclusion? = nil) -> SessionID {
         let keys = keys.withLock { $0 }
         let second = UInt32(clamping: wall.date(of: clock.now.milliseconds) / 1000)
-        return keys.makeID(room: room, shard: shard, issuedAt: second, nonce: UInt64.random(in: 0...UInt64.max))
+        let nonce = UInt64.random(in: 0...UInt64.max)
+        return keys.makeID(room: room, shard: shard, exclusion: exclusion, issuedAt: second, nonce: nonce)
     }
 
     func verify(_ id: SessionID, room: String) -> Bool {

@@ -167,11 +167,23 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         try await read { (database) throws(StoreFault) in try database.ended(after: moment, limit: limit) }
     }
 
-    /// The minutes of a room.
-    public func minutes(room: String, from: Int64, to: Int64, limit: Int) async throws -> [MinuteRow] {
+    /// The minutes of a room, or of all, added up in steps.
+    public func minutes(
+        room: String?,
+        from: Int64,
+        to: Int64,
+        step: Int64,
+        grouping: ViewershipTimeline.Grouping?,
+        limit: Int
+    ) async throws -> [MinuteRow] {
         try await read { (database) throws(StoreFault) in
-            try database.minutes(room: room, from: from, to: to, limit: limit)
+            try database.minutes(room: room, from: from, to: to, step: step, grouping: grouping, limit: limit)
         }
+    }
+
+    /// The minutes that were on the air from beginning to end.
+    public func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64) {
+        try await read { (database) throws(StoreFault) in try database.wholeMinutes(epoch: epoch) }
     }
 
     /// Everything of a broadcast, added up.

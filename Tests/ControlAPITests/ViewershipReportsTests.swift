@@ -36,11 +36,12 @@ struct ViewershipReportsTests {
                 func key(_ dimensions: Dimensions?) -> MinuteRow.Key {
                     MinuteRow.Key(room: "show", epoch: 600_000, minute: minute, dimensions: dimensions)
                 }
-                return [MinuteRow(key: key(nil), minimum: 9, maximum: 11, last: 10)]
+                return [MinuteRow(key: key(nil), aired: 60_000, minimum: 9, maximum: 11, last: 10)]
                     + groups.map { dimensions, viewers in
                         MinuteRow(
                             key: key(dimensions),
                             watched: Int64(viewers) * 60_000,
+                            aired: Int64(viewers) * 60_000,
                             joins: 1,
                             leaves: [1, 0, 0, 0, 0]
                         )
@@ -122,6 +123,40 @@ struct ViewershipReportsTests {
         }
     }
 
+    @Test("A series of all rooms together; one with more points than anybody reads is refused, never cut short")
+    func totalSeries() async throws {
+        try await ControlServer.run { (server) async throws in
+            Self.fill(server.history)
+            server.history.rows.withLock { rows in
+                let second = rows.minutes.filter { $0.key.dimensions != nil }.map { row in
+                    var row = row
+                    row.key.room = "other"
+                    row.key.epoch = 700_000
+                    return row
+                }
+                let whole = MinuteRow.Key(room: "", epoch: 0, minute: 12, dimensions: nil)
+                rows.minutes += second + [MinuteRow(key: whole, maximum: 21)]
+            }
+            let path = "/v1/viewership/timeseries"
+            let time = "?from=600&to=1970-01-01T00:20:00Z&step=300"
+            let series = try await server.ask("GET", path + time).decode(ViewershipSeries.self)
+            #expect(series.room.isEmpty && series.points.map(\.averageViewers) == [20, 20])
+            #expect(series.points.map(\.peakViewers) == [21, nil])
+            let table = try await server.ask("GET", path + ".csv" + time + "&group_by=protocol")
+            #expect(table.headers["content-disposition"] == #"attachment; filename="viewership-timeseries.csv""#)
+            #expect(table.text.components(separatedBy: "\r\n").count == 6)
+            #expect(try await server.ask("GET", path + time, as: .nobody).refusal == "401/20101")
+            server.history.rows.withLock { rows in
+                let many = (0..<100_001 as Range<Int>).map { number in
+                    let dimensions = Dimensions(playback: .hls, rendition: "\(number)")
+                    return MinuteRow(key: .init(room: "show", epoch: 1, minute: 15, dimensions: dimensions))
+                }
+                rows.minutes = many
+            }
+            #expect(try await server.ask("GET", path + time).refusal == "400/3073")
+        }
+    }
+
     @Test("Playbacks page by page, and of whom nothing is told")
     func sessions() async throws {
         try await ControlServer.run { (server) async throws in
@@ -171,6 +206,8 @@ struct ViewershipReportsTests {
             #expect(answer.status == 204)
             let reports = server.viewership.reports.withLock { $0 }
             #expect(reports.map(\.report.sid) == ["a", "b"] && reports.map(\.room) == ["show", "show"])
+            // Said by the connection's own handler, which is not in front of this server.
+            #expect(reports.allSatisfy { $0.player.address == nil })
             #expect(reports[0].report.stalled == 120 && reports[1].report.isEnd)
             #expect(try await server.ask("POST", "/v1/cmcd", String(repeating: "x", count: 20_000)).status == 413)
         }

@@ -67,7 +67,7 @@ struct HistoryKeeperTests {
         #expect(broadcast.peak == 25)
         #expect(try await stand.keeper.settledPeak(epoch: broadcast.epoch)?.viewers == 25)
         let first = Int64(1_800_000_000 / 60)
-        let minutes = try await stand.keeper.minutes(room: "show", from: first, to: first + 10, limit: 100)
+        let minutes = try await stand.minutes(room: "show", from: first, to: first + 10)
         #expect(Set(minutes.map(\.key.minute)) == [first, first + 1, first + 2])
         #expect(minutes.filter { $0.key.dimensions == nil }.map(\.maximum).max() == 25)
         #expect(minutes.map(\.joins).reduce(0, +) == 25)

@@ -79,6 +79,18 @@ final class HistoryStand {
         return sid
     }
 
+    /// A row for each minute, and one for each of the whole room.
+    func minutes(
+        room: String?,
+        from: Int64,
+        to: Int64,
+        step: Int64 = 1,
+        by grouping: ViewershipTimeline.Grouping? = nil,
+        limit: Int = 100
+    ) async throws -> [MinuteRow] {
+        try await keeper.minutes(room: room, from: from, to: to, step: step, grouping: grouping, limit: limit)
+    }
+
     func write() async -> Bool {
         await keeper.write(ledger.takeHistory())
     }

@@ -34,6 +34,13 @@ extension OpenAPIDocument {
             operation: "readAllViewership",
             summary: "Counts who watches all live rooms"
         ),
+        AudienceReport(
+            path: "/v1/viewership/timeseries",
+            operation: "readAllViewershipSeries",
+            summary: "Viewers of all rooms together over time",
+            filters: ["From", "To", "Step", "GroupBy"],
+            answer: "SeriesReport"
+        ),
     ]
 
     private static let audienceEvents = """

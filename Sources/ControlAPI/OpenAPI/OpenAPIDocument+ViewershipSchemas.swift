@@ -165,7 +165,7 @@ extension OpenAPIDocument {
                   type: [string, "null"]
                   description: 'left, timed_out, too_slow, room_ended or shutdown; null while it lasts.'
             ViewershipSeries:
-              description: 'The answer of GET /v1/rooms/{room}/viewership/timeseries.'
+              description: 'The answer of GET /v1/rooms/{room}/viewership/timeseries, and of that for all rooms.'
               type: object
               required:
                 - room

@@ -23,6 +23,7 @@ extension ControlRoutes {
             api.read("rooms/:room/viewership/timeseries\(ending)") { call in try await timeseries(call) }
             api.read("rooms/:room/viewership/summary\(ending)") { call in try await summary(call) }
             api.read("rooms/:room/viewership/sessions\(ending)") { call in try await sessions(call) }
+            api.read("viewership/timeseries\(ending)") { call in try await totalTimeseries(call) }
             api.read("viewership\(ending)") { call in
                 try call.claims.requireOversight()
                 let totals = ViewershipTotalsResource(allTotals())
@@ -61,11 +62,22 @@ extension ControlRoutes {
 
     /// Steps of a series beyond which a request asks for too much.
     private static var pointLimit: Int64 { 10_000 }
-    /// Rows of the history that a request may read.
-    private static var rowLimit: Int { 200_000 }
+    /// Points of a series beyond which a request asks for too much.
+    private static var rowLimit: Int { 100_000 }
 
     private func timeseries(_ call: Call) async throws -> Response {
         let (name, history) = try await reported(call)
+        return try await series(call, of: name, history)
+    }
+
+    private func totalTimeseries(_ call: Call) async throws -> Response {
+        try call.claims.requireOversight()
+        guard let history else { throw StageError.serverBusy(retryAfter: 5) }
+        return try await series(call, of: nil, history)
+    }
+
+    /// - Parameter room: Nil for all rooms together.
+    private func series(_ call: Call, of room: String?, _ history: any AudienceHistory) async throws -> Response {
         let step = try number(call, "step", usual: 60, in: 60...86_400)
         guard step % 60 == 0 else { throw StageError.invalidParameter("step", "must be whole minutes, in seconds") }
         let now = Date().timeIntervalSince1970
@@ -85,11 +97,24 @@ extension ControlRoutes {
             }
             grouping = known
         }
-        let rows = try await read { try await history.minutes(room: name, from: first, to: last, limit: Self.rowLimit) }
+        let rows = try await read { [grouping] in
+            try await history.minutes(
+                room: room,
+                from: first,
+                to: last,
+                step: minutes,
+                grouping: grouping,
+                limit: Self.rowLimit + 1
+            )
+        }
+        guard rows.count <= Self.rowLimit else {
+            throw StageError.invalidParameter("step", "makes more than \(Self.rowLimit) points of this time")
+        }
         let points = ViewershipTimeline(rows, from: first, step: minutes, grouping: grouping).points
             .map { SeriesPointResource($0, step: step) }
-        let series = ViewershipSeries(room: name, step: step, groupBy: grouping?.rawValue, points: points)
-        return try ReportFormat(call.request).answer(series, rows: points, name: "\(name)-timeseries", to: call.request)
+        let series = ViewershipSeries(room: room ?? "", step: step, groupBy: grouping?.rawValue, points: points)
+        let name = room.map { "\($0)-timeseries" } ?? "viewership-timeseries"
+        return try ReportFormat(call.request).answer(series, rows: points, name: name, to: call.request)
     }
 
     private func summary(_ call: Call) async throws -> Response {
@@ -103,18 +128,15 @@ extension ControlRoutes {
     /// A broadcast as a whole, from its history.
     func settled(_ broadcast: BroadcastRow, in history: any AudienceHistory) async throws -> ViewershipSummary {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let peak = try await history.settledPeak(epoch: broadcast.epoch)
         let figures = BroadcastFigures(
             broadcast: broadcast,
             sums: try await history.sums(epoch: broadcast.epoch),
-            minutes: try await history.minutes(
-                room: broadcast.room,
-                from: broadcast.began / 60_000,
-                to: (broadcast.ended ?? now) / 60_000 + 1,
-                limit: Self.rowLimit
-            ),
+            wholeMinutes: try await history.wholeMinutes(epoch: broadcast.epoch),
+            peak: peak?.viewers,
             now: now
         )
-        return ViewershipSummary(figures, peak: try await history.settledPeak(epoch: broadcast.epoch))
+        return ViewershipSummary(figures, peak: peak)
     }
 
     private func sessions(_ call: Call) async throws -> Response {

@@ -111,7 +111,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             } else {
                 passedOn += 1
                 isPassingOn = true
-                context.fireChannelRead(wrapInboundOut(part))
+                let head = site.reading.passingOn(head, peer: context.remoteAddress?.ipAddress)
+                context.fireChannelRead(wrapInboundOut(.head(head)))
             }
         case .body:
             if current == nil { context.fireChannelRead(wrapInboundOut(part)) }

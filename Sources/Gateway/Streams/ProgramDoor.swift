@@ -18,11 +18,19 @@ final class ProgramDoor: Sendable {
 
     private let feeds: FeedDirectory
     private let logger: Logger
+    /// Told in order, so it has to return at once.
+    private let onAirChange: @Sendable (_ room: String, _ isOnAir: Bool) -> Void
     private let publishers = Mutex<[String: Publisher]>([:])
 
-    init(feeds: FeedDirectory, logger: Logger) {
+    /// - Parameter onAirChange: A room's program comes in, or does no longer; called under a lock.
+    init(
+        feeds: FeedDirectory,
+        logger: Logger,
+        onAirChange: @escaping @Sendable (_ room: String, _ isOnAir: Bool) -> Void
+    ) {
         self.feeds = feeds
         self.logger = logger
+        self.onAirChange = onAirChange
     }
 
     /// Answers a mixer whose token was found good for `room` and `epoch`.
@@ -57,6 +65,7 @@ final class ProgramDoor: Sendable {
             let newest = max(present?.epoch ?? 0, publishers[room]?.epoch ?? 0)
             guard epoch >= newest else { return nil }
             publishers[feed.name] = Publisher(epoch: epoch, connection: connection)
+            if feed.name == room { onAirChange(room, true) }
             // Made under the lock, so that the feed and this door agree on who is the newest.
             return (feed.makePublisher(epoch: epoch), present?.connection)
         }
@@ -80,6 +89,8 @@ final class ProgramDoor: Sendable {
         let wasPresent = publishers.withLock { publishers in
             guard publishers[feed]?.connection === connection else { return false }
             publishers[feed]?.connection = nil
+            // Of a feed that is no room's program nobody keeps it.
+            onAirChange(feed, false)
             return true
         }
         if wasPresent { logger.info("program publisher is gone", metadata: ["feed": "\(feed)"]) }
@@ -100,7 +111,10 @@ final class ProgramDoor: Sendable {
     }
 
     private func close(feed: String, because reason: String) {
-        let publisher = publishers.withLock { $0.removeValue(forKey: feed) }
+        let publisher = publishers.withLock { publishers in
+            onAirChange(feed, false)
+            return publishers.removeValue(forKey: feed)
+        }
         guard let connection = publisher?.connection else { return }
         connection.eventLoop.execute { connection.end(.publishFailed(reason), reason: .shutdown) }
     }

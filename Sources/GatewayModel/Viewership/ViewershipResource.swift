@@ -36,7 +36,7 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
     public var stalledSeconds = 0.0
     /// Time from a request to its first media on average; null where it is not known of anybody.
     @ExplicitNull public var averageStartupSeconds: Double? = nil
-    /// Distinct viewers of the broadcast; zeros in the sum of all rooms.
+    /// Distinct viewers of the broadcast; in the sum of all rooms a viewer of two rooms is two.
     public var uniques = UniquesResource()
 
     /// Makes a report.

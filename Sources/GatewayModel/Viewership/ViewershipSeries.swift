@@ -1,6 +1,6 @@
-/// The answer of `GET /v1/rooms/{room}/viewership/timeseries`.
+/// The answer of `GET /v1/rooms/{room}/viewership/timeseries`, and of `GET /v1/viewership/timeseries` for all rooms.
 public struct ViewershipSeries: Codable, Sendable, Hashable {
-    /// The room's unique name.
+    /// The room's unique name; empty for all rooms together.
     public var room: String
     /// Seconds of a step.
     public var step: Int

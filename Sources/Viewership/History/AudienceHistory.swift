@@ -2,12 +2,25 @@
 public protocol AudienceHistory: Sendable {
     /// The broadcasts of a room, the latest first.
     func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow]
-    /// The minutes of a room from `from` to before `to`, in order; those of all broadcasts that fall into the time.
+    /// The minutes from `from` to before `to`, of all broadcasts in that time, added up in steps, in order.
+    ///
+    /// A row for each step and each group, with what it is not grouped by left at any value, and one for the whole.
     ///
     /// - Parameters:
-    ///   - from: Minutes since 1970.
+    ///   - room: Nil for all rooms together.
+    ///   - from: Minutes since 1970, where the first step begins.
+    ///   - step: Minutes.
     ///   - limit: Rows, at most.
-    func minutes(room: String, from: Int64, to: Int64, limit: Int) async throws -> [MinuteRow]
+    func minutes(
+        room: String?,
+        from: Int64,
+        to: Int64,
+        step: Int64,
+        grouping: ViewershipTimeline.Grouping?,
+        limit: Int
+    ) async throws -> [MinuteRow]
+    /// How many minutes of a broadcast were on the air from beginning to end, and the milliseconds watched in them.
+    func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64)
     /// Everything of a broadcast, added up over its minutes: a row for each place in the dimensions.
     func sums(epoch: Int64) async throws -> [MinuteRow]
     /// Sessions of a broadcast, in order of their beginning.

@@ -15,7 +15,9 @@ struct HistoryJournal: Sendable {
     private var written: [Int64: BroadcastRow] = [:]
 
     /// Adds what a room counted since the last time.
-    mutating func add(_ figures: RoomFigures, room: String, entry: RoomBook.Entry, minute: Int64) {
+    ///
+    /// - Parameter air: How much of the time since then the program was on the air.
+    mutating func add(_ figures: RoomFigures, room: String, entry: RoomBook.Entry, air: AirTime, minute: Int64) {
         guard isKept else { return }
         for (dimensions, place) in figures.places {
             let before = given[room]?[dimensions] ?? Given()
@@ -30,6 +32,7 @@ struct HistoryJournal: Sendable {
                 MinuteRow(
                     key: .init(room: room, epoch: entry.epoch, minute: minute, dimensions: dimensions),
                     watched: change.watch,
+                    aired: air.part(of: change.watch),
                     joins: change.joins,
                     leaves: PerReason.allReasons.map { change.leaves[$0] },
                     switches: change.switches,
@@ -38,6 +41,10 @@ struct HistoryJournal: Sendable {
                     last: place.live
                 )
             )
+        }
+        for (minute, onAir) in air.minutes {
+            let key = MinuteRow.Key(room: room, epoch: entry.epoch, minute: minute, dimensions: nil)
+            pending.add(MinuteRow(key: key, aired: onAir, minimum: entry.lowest, last: entry.live))
         }
         guard entry.highest > 0 else { return }
         pending.add(
@@ -48,6 +55,13 @@ struct HistoryJournal: Sendable {
                 last: entry.live
             )
         )
+    }
+
+    /// Adds how many there were over all rooms: a row without a room, of no broadcast.
+    mutating func addTotal(minimum: Int, maximum: Int, last: Int, minute: Int64) {
+        guard isKept, maximum > 0 else { return }
+        let key = MinuteRow.Key(room: "", epoch: 0, minute: minute, dimensions: nil)
+        pending.add(MinuteRow(key: key, minimum: minimum, maximum: maximum, last: last))
     }
 
     mutating func add(_ row: BroadcastRow) {

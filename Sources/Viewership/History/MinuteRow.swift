@@ -24,6 +24,8 @@ public struct MinuteRow: Sendable, Equatable {
     public var key: Key
     /// Milliseconds watched; 0 in the row of the whole room.
     public var watched: Int64
+    /// Milliseconds of `watched` while the program was on the air; in the row of the whole room, how long it was.
+    public var aired: Int64
     /// Sessions that were proven to watch.
     public var joins: Int
     /// By reason, in the order of `AudienceEvent.CloseReason.allCases`.
@@ -41,6 +43,7 @@ public struct MinuteRow: Sendable, Equatable {
     public init(
         key: Key,
         watched: Int64 = 0,
+        aired: Int64 = 0,
         joins: Int = 0,
         leaves: [Int] = [0, 0, 0, 0, 0],
         switches: Int = 0,
@@ -50,6 +53,7 @@ public struct MinuteRow: Sendable, Equatable {
     ) {
         self.key = key
         self.watched = watched
+        self.aired = aired
         self.joins = joins
         self.leaves = leaves
         self.switches = switches
@@ -61,6 +65,7 @@ public struct MinuteRow: Sendable, Equatable {
     /// Takes a later part of the same minute in.
     mutating func append(_ later: MinuteRow) {
         watched += later.watched
+        aired += later.aired
         joins += later.joins
         for place in leaves.indices { leaves[place] += later.leaves[place] }
         switches += later.switches

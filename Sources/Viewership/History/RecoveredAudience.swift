@@ -33,6 +33,8 @@ public struct RecoveredAudience: Sendable {
     public var sessions: [SessionRow]
     /// Everybody who was in them.
     public var viewers: [Viewer]
+    /// The most over all rooms at once since the first of them began, and when; nil where nobody was.
+    public var totalPeak: (viewers: Int, at: Int64)?
 
     /// Nothing, unless given otherwise.
     public init(

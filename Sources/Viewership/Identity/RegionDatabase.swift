@@ -99,7 +99,7 @@ public struct RegionDatabase: Sendable {
     }
 
     /// The bytes of an address as the tree has them; nil for one that it cannot have.
-    private static func bits(of address: String, asIPv6: Bool) -> [UInt8]? {
+    static func bits(of address: String, asIPv6: Bool) -> [UInt8]? {
         var four = in_addr()
         if inet_pton(AF_INET, address, &four) == 1 {
             let bytes = withUnsafeBytes(of: &four) { Array($0) }

@@ -12,6 +12,8 @@ public struct BroadcastFigures: Sendable {
         public var switches = 0
         /// Milliseconds.
         public var watched: Int64 = 0
+        /// Milliseconds of them while the program was on the air.
+        public var aired: Int64 = 0
     }
 
     /// The broadcast.
@@ -28,15 +30,24 @@ public struct BroadcastFigures: Sendable {
     public private(set) var byClient: [String: Slice] = [:]
     /// Milliseconds over which the averages are.
     public let duration: Int64
-    /// Viewers on average over the whole minutes.
+    /// Viewers on average over the whole minutes on the air.
     public private(set) var averageMinuteAudience = 0.0
+    private let peak: Int
 
     /// - Parameters:
     ///   - sums: a row for each place in the dimensions.
-    ///   - minutes: single minutes of the broadcast, for the average minute; rows of whole rooms mean nothing here.
+    ///   - wholeMinutes: how many minutes were on the air from beginning to end, and the time watched in them.
+    ///   - peak: the most viewers at once; nil for those that were told live.
     ///   - now: milliseconds since 1970; where a broadcast is that lasts.
-    public init(broadcast: BroadcastRow, sums: [MinuteRow], minutes: [MinuteRow], now: Int64) {
+    public init(
+        broadcast: BroadcastRow,
+        sums: [MinuteRow],
+        wholeMinutes: (count: Int, watched: Int64) = (0, 0),
+        peak: Int? = nil,
+        now: Int64
+    ) {
         self.broadcast = broadcast
+        self.peak = peak ?? broadcast.peak
         let end = broadcast.ended ?? now
         duration = broadcast.onAir > 0 ? broadcast.onAir : max(0, end - broadcast.began)
         for row in sums {
@@ -47,14 +58,10 @@ public struct BroadcastFigures: Sendable {
             byRegion[dimensions.region, default: Slice()].add(row)
             byClient[dimensions.client.rawValue, default: Slice()].add(row)
         }
-        // A minute counts if all of it belongs to the broadcast.
-        let (first, last) = ((broadcast.began + 59_999) / 60_000, end / 60_000)
-        guard last > first else { return }
-        let watched = minutes.reduce(into: Int64(0)) { sum, row in
-            guard row.key.epoch == broadcast.epoch, row.key.dimensions != nil else { return }
-            if (first..<last).contains(row.key.minute) { sum += row.watched }
-        }
-        averageMinuteAudience = Double(watched) / 60_000 / Double(last - first)
+        averageMinuteAudience = average(of: whole)
+        guard wholeMinutes.count > 0 else { return }
+        let average = Double(wholeMinutes.watched) / 60_000 / Double(wholeMinutes.count)
+        averageMinuteAudience = min(average, Double(self.peak))
     }
 
     /// The part of the viewers by requests whose players report of themselves, 0 to 1; nil without such viewers.
@@ -63,9 +70,18 @@ public struct BroadcastFigures: Sendable {
         return asked > 0 ? min(1, Double(broadcast.heard) / Double(asked)) : nil
     }
 
-    /// Viewers on average: the area under the number of viewers, over the duration.
+    /// Viewers on average: the area under the number of viewers while the program was on the air, over that time.
+    ///
+    /// Of a broadcast whose program never was, over the whole of it.
     public func average(of slice: Slice) -> Double {
-        duration > 0 ? Double(slice.watched) / Double(duration) : 0
+        guard duration > 0, area(of: whole) > 0 else { return 0 }
+        // Watching is booked when it is proven, some seconds late: at the edges that may be more than there ever were.
+        let most = Double(peak) * Double(duration)
+        return min(1, most / area(of: whole)) * area(of: slice) / Double(duration)
+    }
+
+    private func area(of slice: Slice) -> Double {
+        Double(broadcast.onAir > 0 ? slice.aired : slice.watched)
     }
 }
 
@@ -75,5 +91,6 @@ extension BroadcastFigures.Slice {
         leaves += row.leaves.reduce(0, +)
         switches += row.switches
         watched += row.watched
+        aired += row.aired
     }
 }

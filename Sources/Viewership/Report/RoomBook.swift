@@ -28,6 +28,8 @@ struct RoomBook {
         /// Milliseconds on the air before the present time on the air, and since when it is.
         var onAir: Int64 = 0
         var onAirSince: Int64?
+        /// Up to when the history has it, and how long the program had been on the air then.
+        var written: (at: Int64, onAir: Int64)
         /// When the broadcast ended, and its final figures, until the next one begins.
         var ended: (at: Int64, final: RoomViewership)?
         /// Found in the history; nobody has begun the room yet.
@@ -36,6 +38,7 @@ struct RoomBook {
         init(epoch: Int64, began: Int64) {
             self.epoch = epoch
             self.began = began
+            written = (began, 0)
         }
 
         mutating func move(_ change: ShardOutput.Change) {
@@ -62,6 +65,8 @@ struct RoomBook {
     private(set) var totalPeak = 0
     private(set) var totalPeakAt: Int64?
     private var totalLive = 0
+    /// Fewest and most over all rooms since the history was last written.
+    private var totalExtremes = (lowest: 0, highest: 0)
     private var lastEpoch: Int64 = 0
     private(set) var startups = StartupHistogram()
     var journal = HistoryJournal()
@@ -98,6 +103,8 @@ struct RoomBook {
 
     private mutating func move(_ change: ShardOutput.Change) {
         totalLive += change.delta
+        totalExtremes.lowest = min(totalExtremes.lowest, totalLive)
+        totalExtremes.highest = max(totalExtremes.highest, totalLive)
         if totalLive > totalPeak { (totalPeak, totalPeakAt) = (totalLive, change.at) }
         rooms[change.room]?.move(change)
     }
@@ -144,7 +151,9 @@ struct RoomBook {
     }
 
     /// Takes over the broadcasts of an earlier run.
-    mutating func restore(_ recovered: RecoveredAudience) {
+    ///
+    /// - Parameter now: This run's beginning.
+    mutating func restore(_ recovered: RecoveredAudience, at now: Int64) {
         for row in recovered.broadcasts.sorted(by: { $0.epoch < $1.epoch }) {
             lastEpoch = max(lastEpoch, row.epoch)
             var entry = Entry(epoch: row.epoch, began: wall.monotonic(of: row.began))
@@ -152,9 +161,11 @@ struct RoomBook {
             entry.peak = row.peak
             entry.peakAt = row.peakAt.map { wall.monotonic(of: $0) }
             entry.onAir = row.onAir
+            entry.written = (now, row.onAir)
             entry.isRecovered = true
             rooms[row.room] = entry
         }
+        if let peak = recovered.totalPeak { (totalPeak, totalPeakAt) = (peak.viewers, wall.monotonic(of: peak.at)) }
         let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
         for viewer in recovered.viewers {
             guard let room = names[viewer.epoch] else { continue }
@@ -177,8 +188,36 @@ struct RoomBook {
         return gone
     }
 
+    /// What passed since the history was last written, of a room.
+    func air(of room: String, until now: Int64) -> AirTime {
+        guard let entry = rooms[room] else { return AirTime() }
+        return AirTime(
+            onAir: entry.onAir(at: now) - entry.written.onAir,
+            from: wall.date(of: entry.written.at),
+            to: wall.date(of: now)
+        )
+    }
+
+    /// The history has everything of the room up to now.
+    mutating func noteWritten(_ room: String, at now: Int64) {
+        guard let entry = rooms[room] else { return }
+        rooms[room]?.written = (now, entry.onAir(at: now))
+        restartExtremes(of: room)
+    }
+
+    /// Gives the history what all rooms together had since it was last written.
+    mutating func writeTotal(minute: Int64) {
+        journal.addTotal(
+            minimum: totalExtremes.lowest,
+            maximum: totalExtremes.highest,
+            last: totalLive,
+            minute: minute
+        )
+        totalExtremes = (totalLive, totalLive)
+    }
+
     /// Starts to look for the fewest and the most anew.
-    mutating func restartExtremes(of room: String) {
+    private mutating func restartExtremes(of room: String) {
         guard let live = rooms[room]?.live else { return }
         rooms[room]?.lowest = live
         rooms[room]?.highest = live

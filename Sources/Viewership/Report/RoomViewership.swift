@@ -156,5 +156,6 @@ extension RoomViewership {
         stalledSeconds += room.stalledSeconds
         startupSeconds += room.startupSeconds
         startups += room.startups
+        uniques += room.uniques
     }
 }

@@ -3,11 +3,17 @@
 /// 24 bytes, big-endian: key version (1), shard (1), second of issue since 1970 (4), hash of the room's name (4), nonce
 /// (6), message authentication code (8). On the wire: 32 characters of base64url without padding. Because the id
 /// carries its own proof, a gateway that never saw it (it was restarted, or another one issued it) can take it over.
+///
+/// The two upper bits of the shard byte say that whoever has the id never counts: all that is seen of it later may be
+/// its playlists, in a log that tells nothing else of it.
 public struct SessionID: Sendable, Hashable {
     /// Length of the text form.
     public static let textLength = 32
-    /// How many shards ids are spread over; the shard byte is below it.
+    /// How many shards ids are spread over; the lower half of the shard byte is below it.
     static let shardCount = 16
+    /// Set in the shard byte of what has a machine's token, and of what calls itself no viewer.
+    private static let roleBit: UInt8 = 0x80
+    private static let agentBit: UInt8 = 0x40
 
     /// Version, shard, second of issue and the upper half of the room hash.
     let head: UInt64
@@ -23,8 +29,20 @@ public struct SessionID: Sendable, Hashable {
     }
 
     /// The unsigned fields in their places; `code` is added by the key.
-    init(version: UInt8, shard: UInt8, issuedAt: UInt32, roomHash: UInt32, nonce: UInt64, code: UInt64 = 0) {
-        head = UInt64(version) << 56 | UInt64(shard) << 48 | UInt64(issuedAt) << 16 | UInt64(roomHash >> 16)
+    ///
+    /// - Parameter exclusion: Why whoever gets the id never counts; of the reasons the two that an id can say.
+    init(
+        version: UInt8,
+        shard: UInt8,
+        exclusion: Exclusion? = nil,
+        issuedAt: UInt32,
+        roomHash: UInt32,
+        nonce: UInt64,
+        code: UInt64 = 0
+    ) {
+        let mark = exclusion == .role ? Self.roleBit : exclusion == .agent ? Self.agentBit : 0
+        head =
+            UInt64(version) << 56 | UInt64(shard | mark) << 48 | UInt64(issuedAt) << 16 | UInt64(roomHash >> 16)
         tail = UInt64(roomHash & 0xFFFF) << 48 | nonce & 0xFFFF_FFFF_FFFF
         self.code = code
     }
@@ -37,7 +55,7 @@ public struct SessionID: Sendable, Hashable {
         var text = text
         guard let words = text.withUTF8({ Self.words(of: $0) }) else { return nil }
         (head, tail, code) = words
-        guard shard < Self.shardCount else { return nil }
+        guard shardByte & ~(Self.roleBit | Self.agentBit) < Self.shardCount else { return nil }
     }
 
     /// 32 groups of six bits, the first of them the highest; nil when one of the characters is none of base64url.
@@ -80,8 +98,14 @@ public struct SessionID: Sendable, Hashable {
 
     /// Which key signed it.
     var version: UInt8 { UInt8(truncatingIfNeeded: head >> 56) }
-    /// Which shard owns it, below `shardCount` in every id that was read or made.
-    var shard: Int { Int(head >> 48 & 0xFF) }
+    private var shardByte: UInt8 { UInt8(truncatingIfNeeded: head >> 48) }
+    /// Which shard owns it, below `shardCount`.
+    var shard: Int { Int(shardByte) & (Self.shardCount - 1) }
+    /// Why whoever has it never counts; nil for a viewer's.
+    var exclusion: Exclusion? {
+        if shardByte & Self.roleBit != 0 { return .role }
+        return shardByte & Self.agentBit != 0 ? .agent : nil
+    }
     /// Second of issue since 1970, by the clock of whoever issued it.
     var issuedAt: UInt32 { UInt32(truncatingIfNeeded: head >> 16) }
     /// Random, 48 bits.

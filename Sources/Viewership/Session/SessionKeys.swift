@@ -15,12 +15,20 @@ public struct SessionKeys: Sendable {
     ///
     /// - Parameters:
     ///   - shard: below `SessionID.shardCount`.
+    ///   - exclusion: why whoever gets it never counts; nil for a viewer.
     ///   - issuedAt: seconds since 1970.
     ///   - nonce: random; 48 bits are used.
-    func makeID(room: String, shard: UInt8, issuedAt: UInt32, nonce: UInt64) -> SessionID {
+    func makeID(
+        room: String,
+        shard: UInt8,
+        exclusion: Exclusion? = nil,
+        issuedAt: UInt32,
+        nonce: UInt64
+    ) -> SessionID {
         let bare = SessionID(
             version: current.version,
             shard: shard,
+            exclusion: exclusion,
             issuedAt: issuedAt,
             roomHash: SessionID.stableHash(room),
             nonce: nonce
@@ -44,13 +52,16 @@ public struct SessionKeys: Sendable {
 
     /// The ids of a player that names its playback itself: always the same, one for each key in force, newest first.
     ///
-    /// - Parameter name: what the player calls its playback; as long as the player likes.
-    func ids(room: String, name: String, shard: Int) -> [SessionID] {
+    /// - Parameters:
+    ///   - name: what the player calls its playback; as long as the player likes.
+    ///   - exclusion: why it never counts; nil for a viewer.
+    func ids(room: String, name: String, shard: Int, exclusion: Exclusion? = nil) -> [SessionID] {
         let hash = ViewerKey.hash("playback\u{1F}\(room)\u{1F}\(name)")
         return [current, previous].compactMap { $0 }.map { key in
             let bare = SessionID(
                 version: key.version,
                 shard: UInt8(shard),
+                exclusion: exclusion,
                 // Not issued by anybody, so not by an earlier run either.
                 issuedAt: .max,
                 roomHash: SessionID.stableHash(room),

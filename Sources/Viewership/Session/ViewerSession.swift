@@ -30,6 +30,8 @@ struct ViewerSession {
         static let isRemote = Flags(rawValue: 32)
         /// Its player has reported of itself.
         static let isHeard = Flags(rawValue: 64)
+        /// How long it waited for its first media is counted, or never will be.
+        static let isTimed = Flags(rawValue: 128)
     }
 
     /// No such moment yet: the earliest that five bytes can hold, so that every other one is later.
@@ -44,7 +46,7 @@ struct ViewerSession {
     /// The lower four bytes of the moments, and then the highest ones.
     private var low: (since: UInt32, lastHit: UInt32, mark: UInt32, start: UInt32) = (0, 0, 0, 0)
     private var high: (since: UInt8, lastHit: UInt8, mark: UInt8, start: UInt8) = (0, 0, 0, 0)
-    /// Milliseconds watched, without the present run of a connection.
+    /// Milliseconds watched, without the present run of a connection; of a new session see `startup`.
     var watched: UInt32 = 0
     /// Milliseconds that its player says it waited for media.
     var stalled: UInt32 = 0
@@ -74,7 +76,7 @@ struct ViewerSession {
         self.since = since
         self.lastHit = lastHit
         mark = Self.never
-        start = Self.never
+        start = since
     }
 
     /// Whether `id`, which has the same proof, is the session's own.
@@ -144,7 +146,7 @@ struct ViewerSession {
         set { Self.keep(newValue, &low.mark, &high.mark) }
     }
 
-    /// First media of the watching that was proven.
+    /// First media of the watching that was proven; of a new session its first request.
     var start: Int64 {
         get { Self.moment(low.start, high.start) }
         set { Self.keep(newValue, &low.start, &high.start) }
@@ -162,6 +164,14 @@ struct ViewerSession {
     }
 
     // MARK: Figures
+
+    /// NEW: how long it waited for its first media, in milliseconds; nil where nobody has said it yet.
+    ///
+    /// Kept where the time watched will be: nothing is watched before that is proven.
+    var startup: Int64? {
+        get { phase == .new && watched > 0 ? Int64(watched) - 1 : nil }
+        set { watched = newValue.map { UInt32(clamping: $0 + 1) } ?? 0 }
+    }
 
     /// Bytes that it was sent; stays at 1 TiB.
     var bytes: Int64 { Int64(highBytes) << 32 | Int64(lowBytes) }

@@ -23,7 +23,7 @@ extension AudienceShard {
             }
             guard hasSpace(), let room = makeRoom(name) else {
                 reject(.full)
-                return visitor.exclusion == nil
+                return visitor.exclusion == nil && id.exclusion == nil
             }
             place = add(id, room: room, playback: .sdk, at: at)
         }
@@ -82,22 +82,45 @@ extension AudienceShard {
     // MARK: Reports of players
 
     /// A player says how it fares.
-    mutating func reported(_ report: PlayerReport, id: SessionID, room name: String, at: Int64, verify: () -> Bool) {
+    ///
+    /// - Parameters:
+    ///   - source: where a name comes from that nobody signed; nil for an id of ours.
+    ///   - visitor: who it is, for a session that is not known yet; nil for an id that does not prove itself.
+    mutating func reported(
+        _ report: PlayerReport,
+        id: SessionID,
+        room name: String,
+        source: UInt64? = nil,
+        at: Int64,
+        visitor: () -> Visitor?
+    ) {
         countBeacon()
-        guard let place = place(of: id, room: name, verify: verify) ?? remote(id, room: name, at: at, verify: verify)
-        else { return }
+        let known = place(of: id, room: name) { visitor() != nil }
+        guard let place = known ?? remote(id, room: name, source: source, at: at, visitor: visitor) else { return }
+        guard !sessions[place].flags.contains(.isExcluded) else {
+            sessions[place].lastHit = max(at, sessions[place].lastHit)
+            return
+        }
         hear(place)
-        if let stalled = report.stalled, stalled > 0 { noteStall(place, Int64(stalled)) }
         if let startup = report.startup, startup >= 0 { noteStartup(place, min(Int64(startup), 600_000)) }
-        guard sessions[place].connections == 0, !sessions[place].flags.contains(.isExcluded) else { return }
+        guard sessions[place].connections == 0 else { return noteStall(place, saidIn: report, at: at) }
         if report.isEnd {
             guard sessions[place].phase == .live, !playback(of: place).isContinuous else { return }
+            noteStall(place, saidIn: report, at: at)
             hit(place, at: at)
             depart(place, endedAt: max(at, sessions[place].lastHit), reason: .left, at: at)
             return
         }
         live(place, report, at: at)
+        noteStall(place, saidIn: report, at: at)
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+    }
+
+    /// What a player says it waited: it has to be proven to play, and cannot have waited longer than it played.
+    private mutating func noteStall(_ place: Int, saidIn report: PlayerReport, at: Int64) {
+        let session = sessions[place]
+        guard let stalled = report.stalled, stalled > 0, session.phase != .new else { return }
+        noteStall(place, min(Int64(stalled), max(0, at - session.start - Int64(session.stalled))))
     }
 
     /// Its player waited for media, or its connection took none; milliseconds.
@@ -111,7 +134,7 @@ extension AudienceShard {
     private mutating func hear(_ place: Int) {
         guard !sessions[place].flags.contains(.isHeard) else { return }
         sessions[place].flags.insert(.isHeard)
-        guard sessions[place].start != ViewerSession.never else { return }
+        guard sessions[place].phase != .new else { return }
         tallies[roomPlace(of: place)].counts.heard += 1
         tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
     }
@@ -143,8 +166,14 @@ extension AudienceShard {
     }
 
     /// A session of which nothing but its player's reports is seen.
-    private mutating func remote(_ id: SessionID, room name: String, at: Int64, verify: () -> Bool) -> Int? {
-        guard verify() else {
+    private mutating func remote(
+        _ id: SessionID,
+        room name: String,
+        source: UInt64?,
+        at: Int64,
+        visitor: () -> Visitor?
+    ) -> Int? {
+        guard let visitor = visitor() else {
             reject(.mac)
             return nil
         }
@@ -152,8 +181,16 @@ extension AudienceShard {
             reject(.full)
             return nil
         }
+        if let source, strangers.count(of: source) >= Self.strangersPerSource {
+            tallies[Int(room)].counts.excluded[.surplus] += 1
+            return nil
+        }
         let place = add(id, room: room, playback: .hls, at: at)
         sessions[place].flags.insert(.isRemote)
+        if let source { strangers.add(place, from: source) }
+        schedule(place, deadline: at + timeout(of: place))
+        describe(place, visitor, at: at)
+        if let exclusion = visitor.exclusion { exclude(place, exclusion) }
         return place
     }
 }

@@ -23,7 +23,7 @@ extension AudienceShard {
         let end = row.end ?? lastSeen
         let isLive = row.end == nil && !row.playback.isContinuous
         var session = ViewerSession(nonce: 0, code: row.code, cell: makeCell(key), since: end, lastHit: end)
-        session.flags = [.isCredited, .isRecovered]
+        session.flags = [.isCredited, .isRecovered, .isTimed]
         if row.isHeard { session.flags.insert(.isHeard) }
         session.start = row.start
         session.watched = row.watched

@@ -92,7 +92,10 @@ extension AudienceShard {
         let since = wasSeated ? at : since
         let lastHit = max(at, session.lastHit)
         var estimate: UInt64?
+        let startup = session.startup
         if session.phase == .new {
+            sessions[place].startup = nil
+            sessions[place].start = since
             tallies[room].unproven -= 1
             if session.flags.contains(.isHeard) { tallies[room].counts.heard += 1 }
             estimate = announce(place)
@@ -120,13 +123,13 @@ extension AudienceShard {
             sessions[place].noteWatched(lastHit - since)
         }
         if session.phase == .ended { sessions[place].mark = ViewerSession.never }
-        if session.start == ViewerSession.never { sessions[place].start = since }
         notePlayed(place)
         sessions[place].flags.insert(.isCredited)
         sessions[place].flags.remove(.isPaused)
         sessions[place].phase = .live
         sessions[place].since = since
         sessions[place].lastHit = lastHit
+        if let startup { noteStartup(place, startup) }
         countPlayer(of: session.viewer, by: 1)
         if !wasSeated { note(room, 1, at: at) }
         tell(place, end: nil, estimate: estimate, isClosed: false)
@@ -285,7 +288,7 @@ extension AudienceShard {
     func row(of place: Int, end: Int64?, estimate: UInt64?, isClosed: Bool) -> ShardOutput.Session? {
         let session = sessions[place]
         let key = cells[Int(session.cell)].key
-        guard let room = rooms[Int(key.room)], session.start != ViewerSession.never else { return nil }
+        guard let room = rooms[Int(key.room)], session.phase != .new else { return nil }
         let isWatching = end == nil && !session.flags.contains(.isPaused)
         return ShardOutput.Session(
             code: session.code,
@@ -334,7 +337,18 @@ extension AudienceShard {
         return estimate
     }
 
+    /// It was sent media: the first of it ends the wait that began with its first request.
+    mutating func delivered(_ place: Int, at: Int64) {
+        let session = sessions[place]
+        guard session.phase == .new, session.connections == 0, session.mark != ViewerSession.never else { return }
+        if session.startup == nil { sessions[place].startup = max(0, at - session.start) }
+    }
+
+    /// How long it waited for its first media; counted once, when it is proven to watch.
     mutating func noteStartup(_ place: Int, _ time: Int64) {
+        guard !sessions[place].flags.contains(.isTimed) else { return }
+        guard sessions[place].phase != .new else { return sessions[place].startup = time }
+        sessions[place].flags.insert(.isTimed)
         let room = roomPlace(of: place)
         tallies[room].counts.startup += time
         tallies[room].counts.startups += 1

@@ -15,6 +15,8 @@ struct AudienceShard: ~Copyable {
 
     /// Sessions that one viewer may have; further ones play and do not count.
     static let sessionsPerViewer: Int32 = 20
+    /// Sessions of this shard that one address may have under names that nobody signed.
+    static let strangersPerSource = 8
     /// Cells beyond these tell fewer dimensions apart.
     private static let cellLimit = 16_384
     /// How long a beacon without any playlist request speaks for its player: two and a half of the usual intervals.
@@ -41,6 +43,8 @@ struct AudienceShard: ~Copyable {
     var freePlaces: [Int32] = []
     /// Who new sessions may be, until they are proven to watch.
     var hellos: [Int32: UInt64] = [:]
+    /// Where the sessions come from of which nothing but reports is seen, under names that anybody can make up.
+    var strangers = Strangers()
     /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
     var rooms: [String?] = []
     var tallies: [RoomTally] = []
@@ -112,8 +116,7 @@ struct AudienceShard: ~Copyable {
             beats += 1
             requested(place, isPlaylist: false, playback: event.playback, rendition: event.rendition, at: at)
         case .delivered:
-            // Says nothing of the player but what it was sent.
-            break
+            delivered(place, at: at)
         }
     }
 
@@ -162,6 +165,7 @@ struct AudienceShard: ~Copyable {
         let place = insert(ViewerSession(id: id, cell: cell, at: at))
         tallies[Int(room)].unproven += 1
         if id.issuedAt < startSecond { adopted += 1 }
+        if let exclusion = id.exclusion { exclude(place, exclusion) }
         return place
     }
 
@@ -195,6 +199,7 @@ struct AudienceShard: ~Copyable {
             }
             hellos[Int32(place)] = nil
         }
+        strangers.release(place)
         index.remove(sessions[place].code, in: sessions)
         releaseViewer(of: place)
         sessions[place].phase = .vacant

@@ -16,6 +16,14 @@ public struct UniqueViewers: Sendable, Equatable, Codable {
         self.estimated = estimated
         self.isApproximate = isApproximate
     }
+
+    /// Adds those of another room: nobody is followed from one to another, so whoever was in both is two.
+    static func += (left: inout UniqueViewers, right: UniqueViewers) {
+        left.users += right.users
+        left.devices += right.devices
+        left.estimated += right.estimated
+        left.isApproximate = left.isApproximate || right.isApproximate
+    }
 }
 
 /// What `UniqueViewers` is counted with.

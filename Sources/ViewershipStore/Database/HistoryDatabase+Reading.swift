@@ -24,7 +24,10 @@ extension HistoryDatabase {
             ).map { try SessionRow($0) }
             recovered.viewers = try Row.fetchAll(
                 database,
-                sql: "SELECT DISTINCT epoch, code, viewer, is_user, estimate FROM session WHERE \(open)"
+                sql: """
+                    SELECT DISTINCT epoch, code, viewer, is_user, estimate FROM session WHERE \(open)
+                    UNION SELECT epoch, code, viewer, is_user, estimate FROM seen WHERE \(open)
+                    """
             ).map { row in
                 RecoveredAudience.Viewer(
                     epoch: try row.decode(forColumn: "epoch"),
@@ -34,6 +37,14 @@ extension HistoryDatabase {
                     estimate: try row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) }
                 )
             }
+            recovered.totalPeak = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT most, minute FROM minute WHERE epoch = 0 AND most > 0
+                    AND minute >= (SELECT min(began) / 60000 FROM broadcast WHERE ended IS NULL)
+                    ORDER BY most DESC, minute LIMIT 1
+                    """
+            ).map { (try $0.decode(forColumn: "most"), try $0.decode(Int64.self, forColumn: "minute") * 60_000) }
             return recovered
         }
     }
@@ -59,16 +70,52 @@ extension HistoryDatabase {
         }
     }
 
-    func minutes(room: String, from: Int64, to: Int64, limit: Int) throws(StoreFault) -> [MinuteRow] {
-        try store.read { database in
+    func minutes(
+        room: String?,
+        from: Int64,
+        to: Int64,
+        step: Int64,
+        grouping: ViewershipTimeline.Grouping?,
+        limit: Int
+    ) throws(StoreFault) -> [MinuteRow] {
+        func column(_ name: ViewershipTimeline.Grouping, or other: String) -> String {
+            grouping == name ? name.rawValue : other
+        }
+        // Of all rooms the whole is in rows of its own, for their peaks were not at one time.
+        let wanted = room == nil ? "(protocol <> '' OR room = '')" : "room = :room"
+        return try store.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM minute WHERE room = ? AND minute >= ? AND minute < ? ORDER BY minute, epoch, protocol,
-                    rendition, region, client LIMIT ?
+                    SELECT '' AS room, 0 AS epoch, :from + (minute - :from) / :step * :step AS minute,
+                    CASE protocol WHEN '' THEN '' ELSE \(column(.playback, or: "'hls'")) END AS protocol,
+                    \(column(.rendition, or: "''")) AS rendition, \(column(.region, or: "''")) AS region,
+                    \(column(.client, or: "''")) AS client, \(Self.sums)
+                    FROM minute WHERE \(wanted) AND minute >= :from AND minute < :to
+                    GROUP BY 3, 4, 5, 6, 7 ORDER BY 3, 4, 5, 6, 7 LIMIT :limit
                     """,
-                arguments: [room, from, to, limit]
+                arguments: room.map {
+                    ["room": $0, "from": from, "to": to, "step": step, "limit": limit]
+                } ?? ["from": from, "to": to, "step": step, "limit": limit]
             ).map { try MinuteRow($0) }
+        }
+    }
+
+    /// How many minutes were on the air from beginning to end, and the milliseconds watched in them.
+    func wholeMinutes(epoch: Int64) throws(StoreFault) -> (count: Int, watched: Int64) {
+        try store.read { database in
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT count(*) AS count, coalesce(sum(watched), 0) AS watched FROM (
+                        SELECT sum(watched) AS watched FROM minute WHERE epoch = ? GROUP BY minute
+                        HAVING sum(CASE protocol WHEN '' THEN aired ELSE 0 END) >= 60000
+                    )
+                    """,
+                arguments: [epoch]
+            )
+            guard let row else { return (0, 0) }
+            return (try row.decode(forColumn: "count"), try row.decode(forColumn: "watched"))
         }
     }
 
@@ -105,13 +152,29 @@ extension HistoryDatabase {
                 sql: "SELECT settled_peak, settled_peak_at FROM broadcast WHERE epoch = ? AND settled_peak IS NOT NULL",
                 arguments: [epoch]
             )
-            guard let stored else { return try Self.computedPeak(of: epoch, in: database) }
-            return (try stored.decode(forColumn: "settled_peak"), try stored.decode(forColumn: "settled_peak_at"))
+            // Of a broadcast that lasts it is that of the sessions that are kept no longer.
+            let kept = try stored.map { row -> (viewers: Int, at: Int64) in
+                (try row.decode(forColumn: "settled_peak"), try row.decode(forColumn: "settled_peak_at"))
+            }
+            let hasEnded = try Bool.fetchOne(
+                database,
+                sql: "SELECT ended IS NOT NULL FROM broadcast WHERE epoch = ?",
+                arguments: [epoch]
+            )
+            if let kept, hasEnded == true { return kept }
+            let computed = try Self.computedPeak(of: epoch, in: database)
+            return [kept, computed].compactMap(\.self).max { $0.viewers < $1.viewers }
         }
     }
 
     /// A walk over all beginnings and ends; at the same moment those who leave go first.
-    static func computedPeak(of epoch: Int64, in database: Database) throws -> (viewers: Int, at: Int64)? {
+    ///
+    /// - Parameter until: sessions that began before it; nil for all.
+    static func computedPeak(
+        of epoch: Int64,
+        until: Int64? = nil,
+        in database: Database
+    ) throws -> (viewers: Int, at: Int64)? {
         let row = try Row.fetchOne(
             database,
             sql: """
@@ -121,16 +184,16 @@ extension HistoryDatabase {
                         UNION ALL SELECT ended, -1 FROM session WHERE epoch = :epoch AND ended IS NOT NULL
                         UNION ALL SELECT went, -1 FROM gap WHERE epoch = :epoch
                         UNION ALL SELECT came, 1 FROM gap WHERE epoch = :epoch
-                    )
+                    ) WHERE at < :until
                 ) ORDER BY viewers DESC, at LIMIT 1
                 """,
-            arguments: ["epoch": epoch]
+            arguments: ["epoch": epoch, "until": until ?? .max]
         )
         return try row.map { (try $0.decode(forColumn: "viewers"), try $0.decode(forColumn: "at")) }
     }
 
     private static let sums = """
-        sum(watched) AS watched, sum(joins) AS joins, sum(gone) AS gone, sum(timed_out) AS timed_out,
+        sum(watched) AS watched, sum(aired) AS aired, sum(joins) AS joins, sum(gone) AS gone, sum(timed_out) AS timed_out,
         sum(too_slow) AS too_slow, sum(room_ended) AS room_ended, sum(shutdown) AS shutdown, sum(switches) AS switches,
         min(least) AS least, max(most) AS most, 0 AS last
         """

@@ -69,6 +69,24 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("5 the time on the air") { database in
+            // Of what was written before nobody knows it by the minute: all of it is taken to have been.
+            try database.execute(
+                sql: """
+                    ALTER TABLE minute ADD COLUMN aired INTEGER NOT NULL DEFAULT 0;
+                    UPDATE minute SET aired = watched WHERE protocol <> '';
+                    UPDATE minute SET aired = 60000 WHERE protocol = '' AND EXISTS (
+                        SELECT 1 FROM broadcast WHERE broadcast.epoch = minute.epoch AND began <= minute * 60000
+                        AND coalesce(ended, (SELECT last_seen FROM run), 0) >= (minute + 1) * 60000
+                    );
+                    CREATE INDEX minute_by_time ON minute (minute);
+                    CREATE TABLE seen (
+                        epoch INTEGER NOT NULL, code INTEGER NOT NULL, viewer INTEGER, is_user INTEGER NOT NULL,
+                        estimate INTEGER, PRIMARY KEY (epoch, code)
+                    ) WITHOUT ROWID;
+                    """
+            )
+        }
         return migrator
     }
 }

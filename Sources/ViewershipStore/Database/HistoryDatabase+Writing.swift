@@ -47,6 +47,7 @@ extension HistoryDatabase {
     func forget(sessionsBefore: Int64, minutesBefore: Int64?) throws(StoreFault) -> Bool {
         let step = 5000
         return try store.write { database in
+            try Self.keepOfOldSessions(before: sessionsBefore, in: database)
             try database.execute(
                 sql: """
                     DELETE FROM session WHERE (code, began) IN
@@ -56,10 +57,16 @@ extension HistoryDatabase {
             )
             var deleted = database.changesCount
             try database.execute(
-                sql: "DELETE FROM gap WHERE rowid IN (SELECT rowid FROM gap WHERE came < ? LIMIT ?)",
+                sql: """
+                    DELETE FROM gap WHERE rowid IN (SELECT rowid FROM gap WHERE came < ? AND NOT EXISTS
+                    (SELECT 1 FROM session WHERE session.code = gap.code AND session.epoch = gap.epoch) LIMIT ?)
+                    """,
                 arguments: [sessionsBefore, step]
             )
             deleted = max(deleted, database.changesCount)
+            try database.execute(
+                sql: "DELETE FROM seen WHERE epoch NOT IN (SELECT epoch FROM broadcast WHERE ended IS NULL)"
+            )
             guard let minutesBefore else { return deleted == step }
             try database.execute(
                 sql: """
@@ -67,9 +74,48 @@ extension HistoryDatabase {
                     """,
                 arguments: [minutesBefore, minutesBefore / 60_000]
             )
+            try database.execute(
+                sql: "DELETE FROM minute WHERE epoch = 0 AND minute < ?",
+                arguments: [minutesBefore / 60_000]
+            )
             try database.execute(sql: "DELETE FROM broadcast WHERE ended < ?", arguments: [minutesBefore])
             return deleted == step
         }
+    }
+
+    /// What a broadcast that lasts needs of sessions that are about to be deleted: its peak until then, and who it was.
+    private static func keepOfOldSessions(before moment: Int64, in database: Database) throws {
+        let epochs = try Int64.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT epoch FROM session WHERE closed = 1 AND ended < ?
+                AND epoch IN (SELECT epoch FROM broadcast WHERE ended IS NULL)
+                """,
+            arguments: [moment]
+        )
+        for epoch in epochs {
+            if let peak = try computedPeak(of: epoch, until: moment, in: database) {
+                try store(peak, epoch: epoch, in: database)
+            }
+            try database.execute(
+                sql: """
+                    INSERT OR IGNORE INTO seen SELECT epoch, code, viewer, is_user, estimate FROM session
+                    WHERE epoch = ? AND closed = 1 AND ended < ?
+                    """,
+                arguments: [epoch, moment]
+            )
+        }
+    }
+
+    /// The settled peak of a broadcast, unless a higher one is stored.
+    private static func store(_ peak: (viewers: Int, at: Int64), epoch: Int64, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE broadcast SET settled_peak = :peak, settled_peak_at = :at
+                WHERE epoch = :epoch AND coalesce(settled_peak, -1) < :peak
+                """,
+            arguments: ["peak": peak.viewers, "at": peak.at, "epoch": epoch]
+        )
     }
 
     private static func save(_ row: SessionRow, in database: Database) throws {
@@ -109,19 +155,20 @@ extension HistoryDatabase {
         try run(
             """
             INSERT INTO minute (room, epoch, minute, protocol, rendition, region, client, watched, joins, gone,
-            timed_out, too_slow, room_ended, shutdown, switches, least, most, last)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            timed_out, too_slow, room_ended, shutdown, switches, least, most, last, aired)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (epoch, minute, protocol, rendition, region, client) DO UPDATE SET
             watched = watched + excluded.watched, joins = joins + excluded.joins, gone = gone + excluded.gone,
             timed_out = timed_out + excluded.timed_out, too_slow = too_slow + excluded.too_slow,
             room_ended = room_ended + excluded.room_ended, shutdown = shutdown + excluded.shutdown,
             switches = switches + excluded.switches, least = min(least, excluded.least),
-            most = max(most, excluded.most), last = excluded.last
+            most = max(most, excluded.most), last = excluded.last, aired = aired + excluded.aired
             """,
             with: [
                 row.key.room, row.key.epoch, row.key.minute, playback, rendition, region, client, row.watched,
                 row.joins,
                 leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], row.switches, row.minimum, row.maximum, row.last,
+                row.aired,
             ],
             in: database
         )
@@ -148,10 +195,7 @@ extension HistoryDatabase {
             in: database
         )
         guard row.ended != nil, let peak = try computedPeak(of: row.epoch, in: database) else { return }
-        try database.execute(
-            sql: "UPDATE broadcast SET settled_peak = ?, settled_peak_at = ? WHERE epoch = ?",
-            arguments: [peak.viewers, peak.at, row.epoch]
-        )
+        try store(peak, epoch: row.epoch, in: database)
     }
 
     /// Runs what comes with many batches, or many times with one: read by SQLite once, for reading it takes longer than doing it.

@@ -53,6 +53,7 @@ extension MinuteRow {
                 dimensions: Dimensions(row)
             ),
             watched: row.decode(forColumn: "watched"),
+            aired: row.decode(forColumn: "aired"),
             joins: row.decode(forColumn: "joins"),
             leaves: ["gone", "timed_out", "too_slow", "room_ended", "shutdown"].map { try row.decode(forColumn: $0) },
             switches: row.decode(forColumn: "switches"),

@@ -21,10 +21,27 @@ final class FixedHistory: AudienceHistory {
         return Array(rows.broadcasts.filter { $0.room == room }.sorted { $0.epoch > $1.epoch }.prefix(limit))
     }
 
-    func minutes(room: String, from: Int64, to: Int64, limit: Int) async throws -> [MinuteRow] {
+    func minutes(
+        room: String?,
+        from: Int64,
+        to: Int64,
+        step: Int64,
+        grouping: ViewershipTimeline.Grouping?,
+        limit: Int
+    ) async throws -> [MinuteRow] {
         let rows = rows.withLock { $0 }
         if rows.isOutOfReach { throw OutOfReach() }
-        return rows.minutes.filter { $0.key.room == room && (from..<to).contains($0.key.minute) }
+        let wanted = rows.minutes.filter { row in
+            let isWanted = room.map { $0 == row.key.room } ?? (row.key.dimensions != nil || row.key.room.isEmpty)
+            return isWanted && (from..<to).contains(row.key.minute)
+        }
+        return Array(wanted.prefix(limit))
+    }
+
+    func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64) {
+        let rows = rows.withLock { $0.minutes.filter { $0.key.epoch == epoch } }
+        let whole = Set(rows.filter { $0.key.dimensions == nil && $0.aired >= 60_000 }.map(\.key.minute))
+        return (whole.count, rows.filter { whole.contains($0.key.minute) }.map(\.watched).reduce(0, +))
     }
 
     func sums(epoch: Int64) async throws -> [MinuteRow] {

@@ -20,10 +20,10 @@ final class FixedViewership: ViewershipReporting {
         "sid-\(room)-\(identity)"
     }
 
-    let reports = Mutex<[(report: PlayerReport, room: String?)]>([])
+    let reports = Mutex<[(report: PlayerReport, room: String?, player: PlayerRequest)]>([])
 
-    func take(_ report: PlayerReport, room: String?) -> Bool {
-        reports.withLock { $0.append((report, room)) }
+    func take(_ report: PlayerReport, room: String?, from player: PlayerRequest) -> Bool {
+        reports.withLock { $0.append((report, room, player)) }
         return true
     }
 

@@ -6,6 +6,7 @@ import Media
 import NIOCore
 import NIOPosix
 import RTMP
+import Synchronization
 import Testing
 
 @Suite("Where a program enters", .serialized)
@@ -32,7 +33,10 @@ struct ProgramDoorTests {
         let feeds = FeedDirectory(group: group, configuration: FanOutConfiguration())
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let door = ProgramDoor(feeds: feeds, logger: logger)
+        let changes = Mutex<[Bool]>([])
+        let door = ProgramDoor(feeds: feeds, logger: logger) { room, isOnAir in
+            if room == "show" { changes.withLock { $0.append(isOnAir) } }
+        }
         let server = try await RTMPServer.start(host: "127.0.0.1", port: 0, group: group, delegate: Doors(door: door))
         let folder = try TemporaryFolder("program-door")
         var picture = HostPicture(.blue)
@@ -63,7 +67,9 @@ struct ProgramDoorTests {
         #expect(try await eventually { sink.count > count + 15 })
 
         // The epoch stays when its publisher is gone: an older one cannot come back in between.
+        #expect(changes.withLock { $0.allSatisfy(\.self) && !$0.isEmpty })
         second.end()
+        #expect(try await eventually { changes.withLock { $0.last == false } })
         let older = try publish(epoch: 5)
         #expect(try await older.wait(.seconds(20)) != nil)
         #expect(older.standardError.contains("a newer mixer"))
@@ -75,7 +81,9 @@ struct ProgramDoorTests {
         #expect(times.first == 0)
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
 
+        #expect(changes.withLock { $0.last == true })
         door.close(room: "show")
+        #expect(changes.withLock { $0.last == false })
         #expect(try await third.wait(.seconds(20)) != nil)
         await server.shutdown()
         try await group.shutdownGracefully()

@@ -44,12 +44,7 @@ struct HistoryTests {
             #expect(sums.map(\.joins).reduce(0, +) == report.joins)
             #expect(sums.flatMap(\.leaves).reduce(0, +) == report.leaves)
             #expect(Double(sums.map(\.watched).reduce(0, +)) / 1000 == report.watchTimeSeconds)
-            let figures = BroadcastFigures(
-                broadcast: broadcast,
-                sums: sums,
-                minutes: Array(history.minutes.values),
-                now: history.lastSeen ?? 0
-            )
+            let figures = history.figures(of: broadcast)
             for groups in [figures.byProtocol, figures.byRendition, figures.byRegion, figures.byClient] {
                 #expect(groups.values.map(\.joins).reduce(0, +) == report.joins)
                 #expect(groups.values.map(\.watched).reduce(0, +) == figures.whole.watched)
@@ -89,12 +84,7 @@ struct HistoryTests {
         history.write(stand.ledger.takeHistory())
         let broadcast = try #require(history.broadcasts.values.first)
         #expect(broadcast.ended != nil && broadcast.onAir == 300_000 && broadcast.peak == 10)
-        let figures = BroadcastFigures(
-            broadcast: broadcast,
-            sums: history.sums(epoch: broadcast.epoch),
-            minutes: Array(history.minutes.values),
-            now: 0
-        )
+        let figures = history.figures(of: broadcast)
         #expect(figures.average(of: figures.whole) == 10)
         #expect(abs(figures.averageMinuteAudience - 10) < 0.2)
         let timeline = ViewershipTimeline(
@@ -112,6 +102,54 @@ struct HistoryTests {
             grouping: .playback
         )
         #expect(groups.points.map(\.group) == ["rtmp", "rtmp"] || groups.points.map(\.group) == ["rtmp"])
+    }
+
+    @Test("G4 ACV and AMA are of the time on the air: who waits before it and stays behind makes neither of them more")
+    func onAir() throws {
+        let stand = stand()
+        var history = MemoryHistory()
+        func pass(to second: Int) {
+            while stand.clock.now < stand.moment(Double(second)) {
+                stand.advance(to: stand.clock.now.seconds(since: stand.start) + 1)
+                history.write(stand.ledger.takeHistory())
+            }
+        }
+        // Twenty minutes in the lobby, ten of a show that three more watch, and five when it is over.
+        for number in 0..<57 { stand.ledger.participantWatching(room: stand.room, identity: "early-\(number)") }
+        pass(to: 1225)
+        stand.ledger.setOnAir(stand.room, true)
+        for _ in 0..<3 { stand.watch(stand.ledger.makeSession(room: stand.room), from: 1225, by: .flv) }
+        pass(to: 1825)
+        stand.ledger.setOnAir(stand.room, false)
+        pass(to: 2125)
+        stand.ledger.roomEnded(stand.room)
+        history.write(stand.ledger.takeHistory())
+        let broadcast = try #require(history.broadcasts.values.first)
+        #expect(broadcast.onAir == 600_000 && broadcast.peak == 60)
+        let figures = history.figures(of: broadcast)
+        #expect(figures.duration == 600_000)
+        // The three are there from the first second to the last.
+        #expect(abs(figures.average(of: figures.whole) - 60) < 0.01)
+        #expect(figures.average(of: figures.whole) <= Double(broadcast.peak))
+        let seats = try #require(figures.byProtocol["sdk"])
+        #expect(abs(figures.average(of: seats) - 57) < 0.01)
+        // Of the minutes that the show touched nine were on the air from beginning to end.
+        #expect(history.wholeMinutes(epoch: broadcast.epoch).count == 9)
+        #expect(abs(figures.averageMinuteAudience - 60) < 0.2)
+        // Nobody is forgotten: all of it was watched.
+        #expect(figures.whole.watched == 57 * 2_125_000 + 3 * 900_000)
+        #expect(stand.report.onAirSeconds == 600)
+    }
+
+    @Test("a program that goes on the air in the midst of a minute has the part of it that it has")
+    func partsOfMinutes() {
+        let air = AirTime(onAir: 100_000, from: 30_000, to: 130_000)
+        #expect(air.minutes.map(\.minute) == [0, 1, 2] && air.minutes.map(\.onAir) == [30_000, 60_000, 10_000])
+        #expect(air.part(of: 70) == 70)
+        let half = AirTime(onAir: 500, from: 10_000, to: 11_000)
+        #expect(half.minutes.map(\.onAir) == [500] && half.part(of: 40_000) == 20_000)
+        #expect(AirTime().minutes.isEmpty && AirTime().part(of: 5) == 0)
+        #expect(AirTime(onAir: 2000, from: 0, to: 1000).onAir == 1000)
     }
 
     @Test("rows that wait for a locked database are kept as one for each session, and the rest is added up")

@@ -40,11 +40,30 @@ struct MemoryHistory {
         return Array(sums.values)
     }
 
+    /// How many minutes were on the air from beginning to end, and the time watched in them.
+    func wholeMinutes(epoch: Int64) -> (count: Int, watched: Int64) {
+        let rows = minutes.values.filter { $0.key.epoch == epoch }
+        let whole = Set(rows.filter { $0.key.dimensions == nil && $0.aired >= 60_000 }.map(\.key.minute))
+        let watched = rows.filter { $0.key.dimensions != nil && whole.contains($0.key.minute) }.map(\.watched)
+        return (whole.count, watched.reduce(0, +))
+    }
+
+    /// The figures of a broadcast, as a report has them.
+    func figures(of broadcast: BroadcastRow) -> BroadcastFigures {
+        BroadcastFigures(
+            broadcast: broadcast,
+            sums: sums(epoch: broadcast.epoch),
+            wholeMinutes: wholeMinutes(epoch: broadcast.epoch),
+            now: lastSeen ?? 0
+        )
+    }
+
     var recovered: RecoveredAudience {
         let open = broadcasts.values.filter { $0.ended == nil }
         let epochs = Set(open.map(\.epoch))
         let rows = sessions.values.filter { epochs.contains($0.epoch) }
-        return RecoveredAudience(
+        let total = minutes.values.filter { $0.key.epoch == 0 }.max { $0.maximum < $1.maximum }
+        var recovered = RecoveredAudience(
             lastSeen: lastSeen,
             broadcasts: Array(open),
             totals: epochs.flatMap { sums(epoch: $0) },
@@ -59,6 +78,8 @@ struct MemoryHistory {
                 )
             }
         )
+        recovered.totalPeak = total.map { ($0.maximum, $0.key.minute * 60_000) }
+        return recovered
     }
 
     /// The most sessions at once, walked through by beginnings and ends.

@@ -103,6 +103,74 @@ struct AdmissionTests {
         #expect(stand.report.brokenIdentities == [])
     }
 
+    @Test("what never counts never does: not after a silence, not after a restart, not by a log that tells only its id")
+    func excludedForGood() throws {
+        let stand = Stand()
+        var sids: [String] = []
+        for role in [PlayerRequest.Role.relay, .monitor, .thumbnail] {
+            sids.append(sid(admit(stand) { $0.role = role }))
+        }
+        sids.append(sid(admit(stand) { $0.userAgent = "Slackbot-LinkExpanding 1.0" }))
+        // One that names its playback itself.
+        let named = admit(stand) { request in
+            request.role = .monitor
+            request.playbackSessionID = "6F2E-11"
+        }
+        sids.append(sid(named))
+        func beat(_ stand: Stand, from second: Double) throws {
+            for second in stride(from: second, through: second + 10, by: 2) {
+                stand.advance(to: second)
+                for sid in sids {
+                    let line = "<190>Nov 21 18:00:00 hls: \(sid) /live/show/720p.m3u8 200 512 0.003 HIT"
+                    stand.ledger.take(try #require(BeatLine(line)))
+                }
+            }
+        }
+        try beat(stand, from: 0)
+        #expect(stand.report.excluded[.role] == 4 && stand.report.excluded[.agent] == 1)
+        // Forgotten by now.
+        stand.advance(to: 100)
+        #expect(stand.report.unfiltered == 0)
+        try beat(stand, from: 100)
+        #expect(stand.report.joins == 0 && stand.report.unfiltered == 5)
+        let after = Stand(clock: stand.clock, start: stand.start)
+        try beat(after, from: 112)
+        #expect(after.report.joins == 0 && after.report.unfiltered == 5)
+        for sid in sids { #expect(admit(after) { $0.sid = sid } == .uncounted(sid: sid)) }
+        // By a connection they do not count either.
+        after.watch(sids[1], from: 124, by: .rtmp)
+        #expect(after.report.joins == 0)
+        #expect(after.report.brokenIdentities == [])
+    }
+
+    @Test("a monitor that asks by a viewer's id is told apart from that viewer, who goes on to count")
+    func borrowed() throws {
+        let stand = Stand()
+        let viewer = sid(admit(stand))
+        for second in [0.0, 2, 4] { stand.record(viewer, .playlistServed, at: second, by: .hls) }
+        let monitor = admit(stand) { request in
+            request.sid = viewer
+            request.role = .monitor
+        }
+        #expect(monitor == .uncounted(sid: sid(monitor)) && sid(monitor) != viewer)
+        let again = admit(stand) { request in
+            request.sid = viewer
+            request.role = .monitor
+        }
+        #expect(again == monitor)
+        #expect(admit(stand) { $0.sid = viewer } == .viewer(sid: viewer))
+        stand.advance(to: 30)
+        #expect(stand.report.concurrent == 0 && stand.report.joins == 1)
+        // Nobody's id is no way in.
+        let id = try #require(SessionID(viewer))
+        let forged = SessionID(head: id.head, tail: id.tail ^ 1, code: id.code).text
+        let refused = admit(stand) { request in
+            request.sid = forged
+            request.role = .monitor
+        }
+        #expect(refused == .refused)
+    }
+
     @Test("who leaves before it is proven to watch is told of as unqualified")
     func unqualified() {
         let stand = Stand()

@@ -126,8 +126,8 @@ struct EveryProtocolTests {
         let broadcast = try #require(history.broadcasts.values.first)
         #expect(broadcast.heard == 2)
         let sums = history.sums(epoch: broadcast.epoch)
-        let figures = BroadcastFigures(broadcast: broadcast, sums: sums, minutes: [], now: 0)
+        let figures = BroadcastFigures(broadcast: broadcast, sums: sums, now: 0)
         #expect(figures.coverage == 0.5)
-        #expect(BroadcastFigures(broadcast: broadcast, sums: [], minutes: [], now: 0).coverage == nil)
+        #expect(BroadcastFigures(broadcast: broadcast, sums: [], now: 0).coverage == nil)
     }
 }

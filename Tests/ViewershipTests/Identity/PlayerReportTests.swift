@@ -62,6 +62,68 @@ struct PlayerReportTests {
         #expect(stand.report.watchTimeSeconds == 40)
     }
 
+    @Test("names that anybody can make up are as many viewers as an address may be, and none of a crawler's")
+    func invented() {
+        let stand = Stand()
+        stand.ledger.roomBegan(stand.room)
+        func report(_ names: Int, _ prefix: String, from player: PlayerRequest) {
+            for number in 0..<names {
+                let text = #"sta=p,sid="\#(prefix)-\#(number)",cid="show""#
+                stand.ledger.take(PlayerReport(CMCDItems(text)), room: nil, from: player)
+            }
+        }
+        let crawler = PlayerRequest(userAgent: "Googlebot/2.1", address: "192.0.2.9")
+        let flood = PlayerRequest(userAgent: "x", address: "192.0.2.1")
+        let neighbours = ["2001:db8::1", "2001:db8::ffff:2"].map { PlayerRequest(userAgent: "x", address: $0) }
+        for second in [0.0, 6, 12] {
+            stand.advance(to: second)
+            report(2000, "flood", from: flood)
+            report(10, "crawler", from: crawler)
+            // One customer's network, whatever the lower half says.
+            for player in neighbours { report(1000, player.address ?? "", from: player) }
+        }
+        #expect(stand.report.concurrent == 2 * SessionID.shardCount * AudienceShard.strangersPerSource)
+        #expect((stand.report.excluded[.surplus] ?? 0) > 3000 && (stand.report.excluded[.agent] ?? 0) == 10)
+        // When they are gone there is space for others.
+        stand.advance(to: 200)
+        #expect(stand.report.concurrent == 0)
+        for second in [200.0, 206] {
+            stand.advance(to: second)
+            report(1, "later", from: flood)
+        }
+        #expect(stand.report.concurrent == 1)
+        #expect(stand.report.brokenIdentities == [])
+    }
+
+    @Test("a player that is known by its reports alone is described by the requests that bring them")
+    func described() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        var player = PlayerRequest(userAgent: "Mozilla/5.0 (iPhone)", address: "192.0.2.1")
+        player.region = "DE"
+        for second in [0.0, 6] {
+            stand.advance(to: second)
+            let report = PlayerReport(CMCDItems(#"sta=p,sid="\#(sid)""#))
+            stand.ledger.take(report, room: stand.room, from: player)
+        }
+        #expect(stand.report.byRegion == ["DE": 1] && stand.report.byClient[.ios] == 1)
+        #expect(stand.report.uniques.estimated == 1)
+    }
+
+    @Test("nobody has waited longer than it played; a start is told once, and only of who is proven to watch")
+    func exaggerated() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        let unproven = stand.ledger.makeSession(room: stand.room)
+        beat(stand, #"sta=s,sid="\#(unproven)",msd=9000,bsd=3600000"#, at: 0)
+        beat(stand, #"sta=p,sid="\#(sid)",msd=700,bsd=3600000"#, at: 0)
+        #expect(stand.report.stalledSeconds == 0 && stand.report.startups == 0)
+        for second in [10.0, 20, 30] { beat(stand, #"sta=p,sid="\#(sid)",msd=9000,bsd=3600000"#, at: second) }
+        #expect(stand.report.stalledSeconds == 30)
+        // What it said last before it was proven is what it waited.
+        #expect(stand.report.startups == 1 && stand.report.startupSeconds == 9)
+    }
+
     @Test("what passes while the player says that it is paused is not watched, though it goes on to fetch playlists")
     func paused() {
         let stand = Stand()

@@ -40,10 +40,7 @@ extension Oracle {
         run.stand.ledger.keepHistory()
         for room in Self.rooms { run.stand.ledger.roomBegan(room, sid: "RM-" + room) }
         run.sids = players.map { run.stand.ledger.makeSession(room: Self.rooms[$0.room]) }
-        if mutation == .countedRelay {
-            run.stand.watch(run.stand.ledger.makeSession(room: "one"), from: 0, by: .rtmp, room: "one")
-        }
-        if mutation == .unprovenIDs { forge(&run) }
+        let intruders = Self.intruders(mutation)
         if mutation == .twoGateways { run.other = Stand(clock: run.stand.clock, start: run.stand.start) }
         var truth = Truth(players)
         // The last live count has gone after the longest time-out; the last leave is final after the grace time more.
@@ -56,6 +53,11 @@ extension Oracle {
                 continue
             }
             step(&run, second, mutation)
+            if second % 2 == 0, second < end / 1000 {
+                for sid in intruders {
+                    run.stand.record(sid, .playlistServed, at: Double(second), by: .hls, room: Self.rooms[0])
+                }
+            }
             let range = truth.range(at: second * 1000)
             // What is on disk is of the second before the kill.
             if crash != nil { run.history.write(run.stand.ledger.takeHistory()) }
@@ -132,12 +134,24 @@ extension Oracle {
         }
     }
 
-    private func forge(_ run: inout Run) {
+    /// Who asks for playlists from the first second to the last and never counts: a relay, and ids that somebody forged.
+    ///
+    /// Where a rule is broken the relay's id is like a viewer's, or whoever forges has the key.
+    private static func intruders(_ mutation: Mutation) -> [String] {
         var random = SeededGenerator(seed: 77)
-        for _ in 0..<50 {
-            let id = Stand.keys.makeID(room: "one", shard: 3, issuedAt: 1_800_000_000, nonce: random.next())
-            run.stand.watch(id.text, from: 0, by: .rtmp, room: "one")
+        let exclusion: Exclusion? = mutation == .countedRelay ? nil : .role
+        let strange = SessionKeys(current: SessionKey(version: Stand.keys.current.version, secret: Array(2...33)))
+        let forger = mutation == .unprovenIDs ? Stand.keys : strange
+        func id(_ keys: SessionKeys, _ exclusion: Exclusion?) -> String {
+            keys.makeID(
+                room: rooms[0],
+                shard: 3,
+                exclusion: exclusion,
+                issuedAt: 1_800_000_000,
+                nonce: random.next()
+            ).text
         }
+        return [id(Stand.keys, exclusion)] + (0..<50).map { _ in id(forger, nil) }
     }
 
     private func play(_ event: Event, on run: inout Run, _ mutation: Mutation) {

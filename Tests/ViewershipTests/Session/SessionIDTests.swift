@@ -55,6 +55,19 @@ struct SessionIDTests {
         #expect(SessionID(text) == nil)
     }
 
+    @Test("an id says that whoever has it never counts, and why; that is signed with the rest")
+    func exclusion() throws {
+        for exclusion in [Exclusion.role, .agent] {
+            let id = keys.makeID(room: "show", shard: 11, exclusion: exclusion, issuedAt: 1, nonce: 2)
+            let read = try #require(SessionID(id.text))
+            #expect(read.exclusion == exclusion && read.shard == 11 && keys.verify(read, room: "show"))
+            for bit in [UInt64(1) << 55, 1 << 54] {
+                #expect(!keys.verify(SessionID(head: id.head ^ bit, tail: id.tail, code: id.code), room: "show"))
+            }
+        }
+        #expect(makeID().exclusion == nil)
+    }
+
     @Test("one wrong bit anywhere, or another room, and the proof fails")
     func forgery() throws {
         let id = makeID()

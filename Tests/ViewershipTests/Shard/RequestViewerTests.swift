@@ -187,6 +187,33 @@ struct RequestViewerTests {
         #expect(stand.report.byProtocol[.rtmp] == 50)
     }
 
+    @Test("a start takes from the first request to the first media on the player's own connection, and is counted once")
+    func startup() {
+        let stand = Stand()
+        guard case .viewer(let sid) = stand.ledger.admit(PlayerRequest(), to: stand.room) else { return }
+        stand.record(sid, .playlistServed, at: 0.3, by: .llhls)
+        stand.record(sid, .delivered, at: 0.8, by: .llhls)
+        stand.record(sid, .delivered, at: 1.5, by: .llhls)
+        #expect(stand.report.startups == 0)
+        // Of who is never proven to watch nothing is known.
+        let other = stand.ledger.makeSession(room: stand.room)
+        stand.record(other, .playlistServed, at: 1, by: .hls)
+        stand.record(other, .delivered, at: 1.5, by: .hls)
+        stand.record(sid, .playlistServed, at: 3, by: .llhls)
+        #expect(stand.report.startups == 1 && stand.report.startupSeconds == 0.8)
+        stand.record(sid, .delivered, at: 4, by: .llhls)
+        // What the player says later is not another start.
+        var report = PlayerReport()
+        report.sid = sid
+        report.startup = 5000
+        stand.ledger.take(report, room: stand.room)
+        stand.advance(to: 40)
+        stand.record(sid, .playlistServed, at: 40, by: .llhls)
+        #expect(stand.report.startups == 1 && stand.report.startupSeconds == 0.8)
+        #expect(stand.report.watchTimeSeconds < 10)
+        #expect(stand.report.brokenIdentities == [])
+    }
+
     @Test("places in the table are used again")
     func reuse() {
         let stand = Stand()

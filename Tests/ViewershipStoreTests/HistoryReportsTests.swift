@@ -1,0 +1,145 @@
+import Foundation
+import Stage
+import Testing
+import Viewership
+
+@testable import ViewershipStore
+
+@Suite("Reports from the disk")
+struct HistoryReportsTests {
+    private static let first = Int64(1_800_000_000 / 60)
+
+    /// Minutes of two rooms, each with viewers of three regions by two protocols, and what they were together.
+    private func batch(minutes: Int64) -> HistoryBatch {
+        var batch = HistoryBatch(asOf: (Self.first + minutes) * 60_000)
+        for (number, room) in ["one", "two"].enumerated() {
+            let epoch = Int64(number + 1)
+            batch.broadcasts[epoch] = BroadcastRow(epoch: epoch, room: room, began: Self.first * 60_000)
+            for minute in Self.first..<Self.first + minutes {
+                func key(_ dimensions: Dimensions?) -> MinuteRow.Key {
+                    MinuteRow.Key(room: room, epoch: epoch, minute: minute, dimensions: dimensions)
+                }
+                var rows = [MinuteRow(key: key(nil), aired: 60_000, minimum: 5, maximum: 6 + number, last: 6)]
+                for region in ["", "DE", "US-CA"] {
+                    for playback in [PlaybackProtocol.hls, .rtmp] {
+                        let dimensions = Dimensions(playback: playback, region: region)
+                        rows.append(MinuteRow(key: key(dimensions), watched: 60_000, aired: 60_000, joins: 1))
+                    }
+                }
+                let whole = MinuteRow.Key(room: "", epoch: 0, minute: minute, dimensions: nil)
+                rows.append(MinuteRow(key: whole, minimum: 10, maximum: 12, last: 12))
+                for row in rows { batch.minutes[row.key] = row }
+            }
+        }
+        return batch
+    }
+
+    @Test("a series is added up where it is kept, in steps and by group, of a room and of all; a limit is kept")
+    func series() async throws {
+        let stand = try HistoryStand()
+        #expect(await stand.keeper.write(batch(minutes: 60)))
+        let (from, to) = (Self.first, Self.first + 60)
+        // Two rows a step, whatever there is below: no limit is near.
+        let hours = try await stand.minutes(room: "one", from: from, to: to, step: 30, limit: 4)
+        #expect(hours.count == 4 && Set(hours.map(\.key.minute)) == [from, from + 30])
+        let points = ViewershipTimeline(hours, from: from, step: 30, grouping: nil).points
+        #expect(points.map(\.watched) == [30 * 360_000, 30 * 360_000] && points.map(\.peak) == [6, 6])
+        #expect(points.map(\.joins) == [180, 180])
+        let regions = try await stand.minutes(room: "one", from: from, to: to, step: 60, by: .region)
+        let byRegion = ViewershipTimeline(regions, from: from, step: 60, grouping: .region).points
+        #expect(byRegion.map(\.group) == ["", "DE", "US-CA"])
+        #expect(byRegion.map(\.watched) == [7_200_000, 7_200_000, 7_200_000])
+        let ways = try await stand.minutes(room: "one", from: from, to: to, step: 60, by: .playback)
+        let byProtocol = ViewershipTimeline(ways, from: from, step: 60, grouping: .playback).points
+        #expect(byProtocol.map(\.group) == ["hls", "rtmp"] && byProtocol.map(\.watched) == [10_800_000, 10_800_000])
+        // All rooms: the viewers of both, and the most there were of both together.
+        let all = try await stand.minutes(room: nil, from: from, to: to, step: 60)
+        let total = ViewershipTimeline(all, from: from, step: 60, grouping: nil).points
+        #expect(total.map(\.watched) == [2 * 60 * 360_000] && total.map(\.peak) == [12] && total.map(\.joins) == [720])
+        #expect(try await stand.minutes(room: nil, from: from, to: to, by: .region, limit: 7).count == 7)
+    }
+
+    @Test("the whole minutes on the air are counted, however many places viewers are in")
+    func wholeMinutes() async throws {
+        let stand = try HistoryStand()
+        var batch = batch(minutes: 20)
+        // The first and the last were on the air in part.
+        for minute in [Self.first, Self.first + 19] {
+            batch.minutes[.init(room: "one", epoch: 1, minute: minute, dimensions: nil)]?.aired = 59_999
+        }
+        #expect(await stand.keeper.write(batch))
+        let whole = try await stand.keeper.wholeMinutes(epoch: 1)
+        #expect(whole.count == 18 && whole.watched == 18 * 360_000)
+        #expect(try await stand.keeper.wholeMinutes(epoch: 2).count == 20)
+        #expect(try await stand.keeper.wholeMinutes(epoch: 3).count == 0)
+        let sums = try await stand.keeper.sums(epoch: 1)
+        #expect(sums.count == 6 && sums.map(\.aired).reduce(0, +) == 20 * 360_000)
+    }
+
+    @Test("G4 the ACV of a show on disk is that of its time on the air, and the peak over all rooms outlives a kill")
+    func onAir() async throws {
+        let stand = try HistoryStand()
+        for number in 0..<30 { stand.ledger.participantWatching(room: "show", identity: "\(number)") }
+        for second in 1...600 {
+            if second == 305 { stand.ledger.setOnAir("show", true) }
+            if second == 490 { stand.ledger.setOnAir("show", false) }
+            stand.advance(to: Double(second))
+            if second % 5 == 0 { #expect(await stand.write()) }
+        }
+        stand.ledger.roomBegan("other")
+        stand.ledger.participantWatching(room: "other", identity: "x")
+        #expect(await stand.write())
+        #expect(stand.ledger.totals().total.uniques.users == 31)
+        stand.restart()
+        let total = stand.ledger.totals().total
+        #expect(total.peak == 31 && total.concurrent == 0)
+        stand.ledger.roomEnded("show")
+        #expect(await stand.write())
+        let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
+        #expect(broadcast.onAir == 185_000)
+        let peak = try #require(try await stand.keeper.settledPeak(epoch: broadcast.epoch))
+        let whole = try await stand.keeper.wholeMinutes(epoch: broadcast.epoch)
+        let figures = BroadcastFigures(
+            broadcast: broadcast,
+            sums: try await stand.keeper.sums(epoch: broadcast.epoch),
+            wholeMinutes: whole,
+            peak: peak.viewers,
+            now: 0
+        )
+        // Each second's watching is booked every five.
+        #expect(abs(figures.average(of: figures.whole) - 30) < 0.01 && peak.viewers == 30)
+        #expect(whole.count == 2 && abs(figures.averageMinuteAudience - 30) < 2.6)
+        #expect(figures.averageMinuteAudience <= 30 && figures.average(of: figures.whole) <= 30)
+    }
+
+    @Test("G5 G7 a broadcast that outlasts its sessions keeps its peak and who was there, over a kill as well")
+    func longBroadcast() async throws {
+        let stand = try HistoryStand()
+        let early = (0..<9).map { stand.watch(from: Double($0) / 10) }
+        stand.advance(to: 30)
+        // One is away for a moment: together they were nine all the same.
+        stand.record(early[0], .closed(.left), at: 31, by: .rtmp)
+        stand.record(early[0], .opened, at: 40, by: .rtmp)
+        for sid in early { stand.record(sid, .closed(.left), at: 60, by: .rtmp) }
+        stand.advance(to: 120)
+        #expect(await stand.write())
+        let stay = stand.watch(from: 121)
+        #expect(await stand.write())
+        let day = 86_400.0
+        stand.clock.move(to: stand.start.advanced(seconds: 31 * day))
+        // Tidied with the first write of a keeper.
+        stand.restart()
+        stand.record(stay, .opened, at: 31 * day + 1, by: .rtmp)
+        #expect(await stand.write())
+        let epoch = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first).epoch
+        #expect(try await stand.keeper.sessions(epoch: epoch, after: nil, limit: 100).count < 9)
+        #expect(try await stand.keeper.settledPeak(epoch: epoch)?.viewers == 9)
+        stand.restart()
+        #expect(stand.ledger.report(room: "show").uniques.devices == 10)
+        stand.ledger.roomEnded("show")
+        #expect(await stand.write())
+        let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
+        #expect(broadcast.ended != nil && broadcast.uniques.devices == 10)
+        #expect(try await stand.keeper.settledPeak(epoch: epoch)?.viewers == 9)
+    }
+}
