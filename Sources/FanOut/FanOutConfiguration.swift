@@ -39,7 +39,7 @@ public struct FanOutConfiguration: Sendable {
         groupLimit: (milliseconds: Int64, bytes: Int) = (8_000, 8 << 20),
         cacheLimit: Int = 512 << 20,
         slowViewerLimit: (time: TimeAmount, bytes: Int) = (.seconds(5), 4 << 20),
-        deadViewerTime: TimeAmount = .seconds(15),
+        deadViewerTime: TimeAmount = .seconds(10),
         queueLimit: (feed: Int, total: Int) = (512 << 20, 2 << 30),
         qualifyingTime: TimeAmount = .seconds(5),
         maximumViewers: Int = 20_000,

@@ -66,6 +66,7 @@ struct StageFollower: Sendable {
     /// Makes ready what a room needs: a new one, or one found again after a restart with everybody who was in it.
     private func open(_ room: RoomView) {
         viewership.roomBegan(room.name, sid: room.sid)
+        viewership.setBitrates(room.name, room.settings.program.bitrates)
         let (feed, renditions) = feeds.open(room.name, with: room.settings.program.ladder)
         hls.roomBegan(room.name, feed: feed, renditions: renditions)
         recordings.roomBegan(
@@ -151,6 +152,16 @@ struct StageFollower: Sendable {
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
         assets.roomEnded(event.roomSID)
+    }
+}
+
+extension ProgramConfiguration {
+    /// Kilobits a second of what is played under each name, sound included.
+    fileprivate var bitrates: [String: Int] {
+        var bitrates = ["": videoBitrate + audioBitrate]
+        for rendition in ladder?.renditions ?? [] { bitrates[rendition.name] = rendition.videoBitrate + audioBitrate }
+        if ladder?.hasAudioOnly ?? false { bitrates[RenditionLadder.audioName] = audioBitrate }
+        return bitrates
     }
 }
 

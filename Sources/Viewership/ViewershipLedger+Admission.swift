@@ -45,6 +45,10 @@ extension ViewershipLedger {
             return false
         }
         let now = clock.now.milliseconds
+        var report = report
+        if let room = room ?? report.contentID, report.rendition == nil, let bitrate = report.bitrate {
+            report.rendition = book.withLock { $0.rooms[room]?.rendition(of: bitrate) }
+        }
         if let id = SessionID(sid), let room = room ?? self.room(of: id) ?? report.contentID {
             withShard(id.shard) { shard in
                 shard.reported(report, id: id, room: room, at: now) {

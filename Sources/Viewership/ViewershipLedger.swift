@@ -173,6 +173,13 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         book.withLock { $0.begin(room, sid: sid, at: now) }
     }
 
+    /// What the renditions of a room that was begun are coded with; by that reports tell which one is played.
+    ///
+    /// - Parameter bitrates: Kilobits a second by name; the program as it is has the empty one.
+    public func setBitrates(_ room: String, _ bitrates: [String: Int]) {
+        book.withLock { $0.setBitrates(room, bitrates) }
+    }
+
     /// The room's broadcast is over: every session is closed, the live count is 0, and the figures are final.
     ///
     /// `report` goes on to give them until somebody watches a room of this name again.

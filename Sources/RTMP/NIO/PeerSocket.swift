@@ -12,6 +12,13 @@ public enum PeerSocket {
     /// It has a copy for each peer of what the peers' queues here share. So a crowd that does not read costs little of
     /// the machine's memory, and its readers never notice.
     private static let unsentLimit = (option: NIOBSDSocket.Option(rawValue: 25), value: 256 << 10)
+    /// TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT of tcp(7): seconds of silence before the system asks the peer's, and
+    /// between two questions, and how many of them are asked.
+    ///
+    /// So a peer that vanished while there was nothing to send to it is gone after as long as any other.
+    private static let questions: [(option: NIOBSDSocket.Option, value: Int)] = [
+        (.init(rawValue: 4), 5), (.init(rawValue: 5), 5), (.init(rawValue: 6), 3),
+    ]
     #endif
 
     /// Sets a connection up; on its event loop.
@@ -19,9 +26,10 @@ public enum PeerSocket {
     /// Sockets that refuse work as before.
     public static func setUp(_ channel: any Channel) {
         #if os(Linux)
-        for (option, value) in [userTimeout, unsentLimit] {
+        for (option, value) in [userTimeout, unsentLimit] + questions {
             try? channel.syncOptions?.setOption(.tcpOption(option), value: value)
         }
+        try? channel.syncOptions?.setOption(.socketOption(.so_keepalive), value: 1)
         #endif
     }
 }

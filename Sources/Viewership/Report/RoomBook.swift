@@ -1,3 +1,4 @@
+import Foundation
 import Stage
 
 /// What is known of rooms as a whole: peaks, who was there, how broadcasts ended, and what the history is still to get.
@@ -32,6 +33,8 @@ struct RoomBook {
         var written: (at: Int64, onAir: Int64)
         /// When the broadcast ended, and its final figures, until the next one begins.
         var ended: (at: Int64, final: RoomViewership)?
+        /// Kilobits a second of each rendition, by which players tell what they play; the program as it is has no name.
+        var bitrates: [String: Int] = [:]
         /// Found in the history; nobody has begun the room yet.
         var isRecovered = false
 
@@ -46,6 +49,12 @@ struct RoomBook {
             lowest = min(lowest, live)
             highest = max(highest, live)
             if live > peak { (peak, peakAt) = (live, change.at) }
+        }
+
+        /// The rendition whose rate is nearest to what a player says it plays; nil where no rates are known.
+        func rendition(of bitrate: Int) -> String? {
+            func distance(_ rate: Int) -> Double { abs(log(Double(max(1, rate)) / Double(max(1, bitrate)))) }
+            return bitrates.min { (distance($0.value), $0.key) < (distance($1.value), $1.key) }?.key
         }
 
         mutating func setOnAir(_ isOn: Bool, at: Int64) {
@@ -130,6 +139,11 @@ struct RoomBook {
         entry.live = rooms[room].map { $0.ended == nil ? $0.live : 0 } ?? 0
         (entry.lowest, entry.highest) = (entry.live, entry.live)
         rooms[room] = entry
+    }
+
+    /// What the renditions of a room that was begun are coded with.
+    mutating func setBitrates(_ room: String, _ bitrates: [String: Int]) {
+        rooms[room]?.bitrates = bitrates
     }
 
     /// The program of a room goes on the air, or off.

@@ -154,7 +154,9 @@ extension AudienceShard {
             sessions[place].lastHit = max(at, sessions[place].lastHit)
         case .live:
             hit(place, at: at)
-            relocate(place, playback(of: place), report.rendition, at: at)
+            // Playlists say it exactly.
+            let rendition = sessions[place].flags.contains(.isRemote) ? report.rendition : nil
+            relocate(place, playback(of: place), rendition, at: at)
             sessions[place].lastHit = max(at, sessions[place].lastHit)
         case .ended:
             guard report.isPlaying else { return }

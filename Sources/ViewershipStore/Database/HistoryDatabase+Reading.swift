@@ -83,7 +83,9 @@ extension HistoryDatabase {
         }
         // Of all rooms the whole is in rows of its own, for their peaks were not at one time.
         let wanted = room == nil ? "(protocol <> '' OR room = '')" : "room = :room"
-        return try store.read { database in
+        var values: StatementArguments = ["from": from, "to": to, "step": step, "limit": limit]
+        if let room { values += ["room": room] }
+        return try store.read { [arguments = values] database in
             try Row.fetchAll(
                 database,
                 sql: """
@@ -94,9 +96,7 @@ extension HistoryDatabase {
                     FROM minute WHERE \(wanted) AND minute >= :from AND minute < :to
                     GROUP BY 3, 4, 5, 6, 7 ORDER BY 3, 4, 5, 6, 7 LIMIT :limit
                     """,
-                arguments: room.map {
-                    ["room": $0, "from": from, "to": to, "step": step, "limit": limit]
-                } ?? ["from": from, "to": to, "step": step, "limit": limit]
+                arguments: arguments
             ).map { try MinuteRow($0) }
         }
     }

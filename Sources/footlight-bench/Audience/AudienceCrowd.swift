@@ -17,9 +17,47 @@ struct AudienceCrowd {
         var livePeak = 0
         var settledPeak = 0
 
-        func isGood(players: Int) -> Bool {
-            joins == players && below == 0 && above == 0 && broken == 0 && left == 0
-                && abs(watched / truth - 1) < 0.005
+        /// The rules that do not hold.
+        func brokenRules(players: Int) -> [String] {
+            [
+                ("joins", joins == players), ("never below the truth", below == 0),
+                ("never above it and its departures", above == 0), ("identities", broken == 0),
+                ("nobody left", left == 0), ("watch time", abs(watched / truth - 1) < 0.005),
+            ].filter { !$0.1 }.map(\.0)
+        }
+    }
+
+    /// The ledgers of a run, and the ids that the players have there.
+    private struct Run {
+        let clock = HandMovedClock()
+        let start: MonotonicTime
+        let ledger: ViewershipLedger
+        /// Another gateway that nobody told of the first one.
+        let other: ViewershipLedger
+        var sids: [String]
+        /// Who plays and never counts: a relay, and those who forged their ids.
+        let intruders: [String]
+
+        init(players: Int, mutant: AudienceMutant?) {
+            let (clock, keys) = (clock, SessionKeys(current: .random(version: 1)))
+            start = clock.now
+            func makeLedger(_ keys: SessionKeys) -> ViewershipLedger {
+                ViewershipLedger(keys: keys, clock: clock, configuration: .init(), startDate: Date())
+            }
+            let ledger = makeLedger(keys)
+            self.ledger = ledger
+            other = makeLedger(keys)
+            sids = (0..<players).map { _ in ledger.makeSession(room: AudienceCrowd.room) }
+            let role: PlayerRequest.Role = mutant == .countedRelay ? .viewer : .relay
+            var intruders: [String] = []
+            switch ledger.admit(PlayerRequest(role: role), to: AudienceCrowd.room) {
+            case .viewer(let sid), .uncounted(let sid): intruders.append(sid)
+            case .refused: break
+            }
+            // Whoever has the key makes ids that are as good as ours.
+            let forger = makeLedger(mutant == .unprovenIDs ? keys : SessionKeys(current: .random(version: 1)))
+            intruders += (0..<50).map { _ in forger.makeSession(room: AudienceCrowd.room) }
+            self.intruders = intruders
         }
     }
 
@@ -41,6 +79,7 @@ struct AudienceCrowd {
 
     /// How long a viewer by requests still counts after its last one, in seconds, and what passes between two of them.
     private static let tail = 12
+    private static let room = "show"
     private static let poll = 2_000
     private static let qualifying = 5_000
 
@@ -48,8 +87,9 @@ struct AudienceCrowd {
     private let events: [Event]
     private let end: Int
 
-    init(players count: Int, seconds: Int) {
-        var random = SystemRandomNumberGenerator()
+    /// - Parameter seed: The same crowd for the same one.
+    init(players count: Int, seconds: Int, seed: UInt64) {
+        var random = SeededRandom(seed: seed)
         let players = (0..<count).map { _ -> Player in
             let kinds: [PlaybackProtocol] = [.hls, .hls, .hls, .llhls, .rtmp, .flv]
             let join = Int.random(in: 0..<seconds * 1000, using: &random)
@@ -75,9 +115,8 @@ struct AudienceCrowd {
                 }
                 events.append(Event(at: player.leave, player: index, kind: 2))
             } else {
-                for at in Self.polls(of: player, using: &random) {
-                    events.append(Event(at: at, player: index, kind: 3))
-                }
+                let polls = Self.polls(of: player, using: &random)
+                for at in polls { events.append(Event(at: at, player: index, kind: at == polls.last ? 4 : 3)) }
             }
         }
         self.events = events.sorted { ($0.at, $0.player) < ($1.at, $1.player) }
@@ -95,27 +134,31 @@ struct AudienceCrowd {
     }
 
     /// Plays everything; what is compared is what the ledger says at each second.
-    func run() -> Result {
-        let clock = HandMovedClock()
-        let start = clock.now
-        let ledger = ViewershipLedger(
-            keys: SessionKeys(current: .random(version: 1)),
-            clock: clock,
-            configuration: .init(),
-            startDate: Date()
-        )
-        let sids = players.map { _ in ledger.makeSession(room: "show") }
+    ///
+    /// - Parameter mutant: The one fault in what is told to it, or in what is done with it.
+    func run(_ mutant: AudienceMutant? = nil) -> Result {
+        var run = Run(players: players.count, mutant: mutant)
         let truth = truths()
         var result = Result()
         var next = 0
         for second in 0...end + 62 {
             while next < events.count, events[next].at <= second * 1000 {
-                record(events[next], sids, ledger, start)
+                record(events[next], &run, mutant)
                 next += 1
             }
-            clock.move(to: start.advanced(seconds: Double(second)))
-            ledger.advance(to: clock.now)
-            let report = ledger.report(room: "show")
+            let now = run.start.advanced(seconds: Double(second))
+            run.clock.move(to: now)
+            if second % 2 == 0, second < end {
+                for sid in run.intruders {
+                    let kind = AudienceEvent.Kind.playlistServed
+                    run.ledger.record(AudienceEvent(sid: sid, room: Self.room, playback: .hls, kind: kind, at: now))
+                }
+            }
+            if mutant != .stoppedClock {
+                run.ledger.advance(to: now)
+                if mutant == .twoGateways { run.other.advance(to: now) }
+            }
+            let report = report(of: run, mutant)
             let connected = (report.byProtocol[.rtmp] ?? 0) + (report.byProtocol[.flv] ?? 0)
             let polling = (report.byProtocol[.hls] ?? 0) + (report.byProtocol[.llhls] ?? 0)
             let (low, high) = (truth.polling[second], truth.pollingHigh[second])
@@ -131,7 +174,7 @@ struct AudienceCrowd {
                 result.broken += 1
             }
         }
-        let report = ledger.report(room: "show")
+        let report = report(of: run, mutant)
         result.joins = report.joins
         result.left = report.concurrent + report.resumable
         result.watched = report.watchTimeSeconds
@@ -141,26 +184,68 @@ struct AudienceCrowd {
         return result
     }
 
-    private func record(_ event: Event, _ sids: [String], _ ledger: ViewershipLedger, _ start: MonotonicTime) {
-        let player = players[Int(event.player)]
-        let at = start.advanced(milliseconds: Int64(event.at))
-        let kind: AudienceEvent.Kind =
-            switch event.kind {
-            case 0: .opened
-            case 1: .watched(since: start.advanced(milliseconds: Int64(player.join)))
-            case 2: .closed(.left)
-            default: .playlistServed
+    /// The figures of the room, of two gateways their sums.
+    private func report(of run: Run, _ mutant: AudienceMutant?) -> RoomViewership {
+        var report = run.ledger.report(room: Self.room)
+        guard mutant == .twoGateways else { return report }
+        let other = run.other.report(room: Self.room)
+        report.concurrent += other.concurrent
+        report.joins += other.joins
+        report.leaves += other.leaves
+        report.resumable += other.resumable
+        report.watchTimeSeconds += other.watchTimeSeconds
+        report.byProtocol.merge(other.byProtocol, uniquingKeysWith: +)
+        report.byRegion.merge(other.byRegion, uniquingKeysWith: +)
+        report.byRendition.merge(other.byRendition, uniquingKeysWith: +)
+        report.byClient.merge(other.byClient, uniquingKeysWith: +)
+        return report
+    }
+
+    private static func rendition(of player: Int32, at milliseconds: Int) -> String {
+        player % 3 == 0 && milliseconds / 30_000 % 2 == 0 ? "720p" : "360p"
+    }
+
+    private func record(_ event: Event, _ run: inout Run, _ mutant: AudienceMutant?) {
+        let index = Int(event.player)
+        let player = players[index]
+        var at = event.at
+        switch mutant {
+        case .lostCloses where event.kind == 2: return
+        case .lostPolls where event.kind == 3 && at / 1000 % 20 > 2: return
+        case .endNotBackDated where event.kind == 4: at += 11_000
+        case .newIDAfterBlip where event.kind == 0 && at > player.join:
+            run.sids[index] = run.ledger.makeSession(room: Self.room)
+        case .joinAtSwitch where event.kind == 3:
+            let before = Self.rendition(of: event.player, at: at - Self.poll)
+            if before != Self.rendition(of: event.player, at: at) {
+                run.sids[index] = run.ledger.makeSession(room: Self.room)
             }
-        ledger.record(
-            AudienceEvent(
-                sid: sids[Int(event.player)],
-                room: "show",
-                playback: player.playback,
-                rendition: event.player % 3 == 0 && event.at / 30_000 % 2 == 0 ? "720p" : "360p",
-                kind: kind,
-                at: at
+        default: break
+        }
+        let isElsewhere = mutant == .twoGateways && index % 2 == 0 && at > (player.join + player.leave) / 2
+        let ledger = isElsewhere ? run.other : run.ledger
+        func tell(_ kind: AudienceEvent.Kind) {
+            ledger.record(
+                AudienceEvent(
+                    sid: run.sids[index],
+                    room: Self.room,
+                    playback: player.playback,
+                    rendition: Self.rendition(of: event.player, at: event.at),
+                    kind: kind,
+                    at: run.start.advanced(milliseconds: Int64(at))
+                )
             )
-        )
+        }
+        switch event.kind {
+        case 0: tell(.opened)
+        case 1: tell(.watched(since: run.start.advanced(milliseconds: Int64(player.join))))
+        case 2: tell(.closed(.left))
+        default: tell(.playlistServed)
+        }
+        // It plays on at once, and its new self is proven to.
+        if mutant == .newIDAfterBlip, event.kind == 0, at > player.join {
+            tell(.watched(since: run.start.advanced(milliseconds: Int64(at))))
+        }
     }
 
     /// Who truly watches at each whole second.

@@ -17,12 +17,18 @@ struct AudienceTruthCommand: AsyncParsableCommand {
     @Option(help: "Seconds within which they join.")
     var seconds = 1_800
 
+    @Option(help: "Makes the crowd; another one makes another.")
+    var seed: UInt64 = 1
+
+    @Flag(help: "Break each rule once as well, and see that it is found out.")
+    var mutants = false
+
     @Option(help: "Viewers by requests whose memory and time per request are measured.")
     var sessions = 1_000_000
 
     func run() async throws {
         if players > 0 {
-            let crowd = AudienceCrowd(players: players, seconds: seconds)
+            let crowd = AudienceCrowd(players: players, seconds: seconds, seed: seed)
             let start = Date()
             let result = crowd.run()
             let table = [
@@ -36,8 +42,25 @@ struct AudienceTruthCommand: AsyncParsableCommand {
                 ("wall time, s", Date().timeIntervalSince(start).text(1)),
             ]
             for (name, value) in table { print("\(name): \(value)") }
-            print(result.isGood(players: players) ? "all rules kept\n" : "RULES BROKEN\n")
+            let broken = result.brokenRules(players: players)
+            print(broken.isEmpty ? "all rules kept\n" : "RULES BROKEN: \(broken.joined(separator: ", "))\n")
+            guard broken.isEmpty else { throw ExitCode.failure }
+            if mutants { try kill(crowd) }
         }
         if sessions > 0 { AudienceLoad(sessions: sessions).run() }
+    }
+
+    /// Each fault must break a rule.
+    private func kill(_ crowd: AudienceCrowd) throws {
+        var survivors = 0
+        for mutant in AudienceMutant.allCases {
+            let broken = crowd.run(mutant).brokenRules(players: players)
+            if broken.isEmpty { survivors += 1 }
+            print(
+                "\(mutant.rawValue): \(broken.isEmpty ? "SURVIVED" : "found out by " + broken.joined(separator: ", "))"
+            )
+        }
+        guard survivors == 0 else { throw ExitCode.failure }
+        print("every mutant killed\n")
     }
 }

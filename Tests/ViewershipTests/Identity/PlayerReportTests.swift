@@ -110,6 +110,23 @@ struct PlayerReportTests {
         #expect(stand.report.uniques.estimated == 1)
     }
 
+    @Test("its rate tells which rendition it plays, unless its playlists do")
+    func rates() {
+        let stand = Stand()
+        stand.ledger.roomBegan(stand.room)
+        stand.ledger.setBitrates(stand.room, ["": 3128, "360p": 900, "audio": 128])
+        for (second, rate) in [(0.0, 3500), (6, 3500), (20, 3500), (40, 700), (60, 140)] {
+            beat(stand, #"sta=p,sid="theirs",cid="show",br=(\#(rate))"#, at: second)
+            let name = rate == 3500 ? "" : rate == 700 ? "360p" : "audio"
+            if second > 0 { #expect(stand.report.byRendition == [name: 1]) }
+        }
+        #expect(stand.report.switches == 2 && stand.report.joins == 1)
+        let sid = stand.ledger.makeSession(room: stand.room)
+        for second in [61.0, 63, 65] { stand.record(sid, .playlistServed, at: second, by: .hls, rendition: "360p") }
+        beat(stand, #"sta=p,sid="\#(sid)",cid="show",br=(3500)"#, at: 66)
+        #expect(stand.report.byRendition == ["audio": 1, "360p": 1] && stand.report.switches == 2)
+    }
+
     @Test("nobody has waited longer than it played; a start is told once, and only of who is proven to watch")
     func exaggerated() {
         let stand = Stand()
