@@ -23,13 +23,17 @@ struct HistoryMigrationTests {
                     client, switches, is_user, reason, closed) VALUES
                     (1, 1000, 0, 7, NULL, 2000, 0, 'hls', '720p', '', 'web', 0, 0, NULL, 0),
                     (2, 1000, 0, 7, 9000, 8000, 0, 'hls', '360p', '', 'web', 0, 0, 'left', 1);
+                    INSERT INTO minute VALUES
+                    ('show', 7, 0, 'hls', '360p', '', 'web', 8000, 2, 1, 0, 0, 0, 0, 0, 0, 2, 1),
+                    ('show', 7, 0, '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1),
+                    ('show', 7, 1, '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1);
                     """
             )
         }
         try queue.close()
     }
 
-    @Test("what it lacks is made up: how far a time is told, the one rendition that was kept, no bytes")
+    @Test("what it lacks is made up: how far a time is told, the one rendition that was kept, the time on the air")
     func older() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("history-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -51,6 +55,10 @@ struct HistoryMigrationTests {
         #expect(rows.map(\.renditions) == [["720p", "", "360p"], ["360p"]])
         #expect(rows.map(\.bytes) == [5_000_000_000, 0] && rows.map(\.poll) == [2000, 0])
         #expect(rows[0] == later)
+        // All that was watched is taken to have been on the air, and each minute that is whole.
+        #expect(try await keeper.sums(epoch: 7).map(\.aired) == [8000])
+        let whole = try await keeper.wholeMinutes(epoch: 7)
+        #expect(whole.count == 1 && whole.watched == 8000)
         await keeper.close()
     }
 }

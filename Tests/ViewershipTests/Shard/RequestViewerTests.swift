@@ -190,7 +190,10 @@ struct RequestViewerTests {
     @Test("a start takes from the first request to the first media on the player's own connection, and is counted once")
     func startup() {
         let stand = Stand()
-        guard case .viewer(let sid) = stand.ledger.admit(PlayerRequest(), to: stand.room) else { return }
+        guard case .viewer(let sid) = stand.ledger.admit(PlayerRequest(), to: stand.room) else {
+            Issue.record("not let in")
+            return
+        }
         stand.record(sid, .playlistServed, at: 0.3, by: .llhls)
         stand.record(sid, .delivered, at: 0.8, by: .llhls)
         stand.record(sid, .delivered, at: 1.5, by: .llhls)
