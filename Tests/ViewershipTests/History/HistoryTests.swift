@@ -1,3 +1,4 @@
+import Media
 import Stage
 import Testing
 

@@ -45,7 +45,7 @@ struct SessionTableTests {
     @Test("moments are kept to the millisecond, before the clock's zero and long after it, and never stays never")
     func moments() {
         var session = session(1)
-        #expect(session.mark == ViewerSession.never && session.start == ViewerSession.never)
+        #expect(session.mark == ViewerSession.never && session.start == session.since)
         // A year of milliseconds is 3.2e10.
         for moment in [0, 1, -1, 4_294_967_295, 4_294_967_296, -4_294_967_297, 500_000_000_000, -500_000_000_000] {
             session.since = Int64(moment)
@@ -62,6 +62,21 @@ struct SessionTableTests {
         session.since = .min
         session.lastHit = .max
         #expect(session.since == ViewerSession.never && session.lastHit > 500_000_000_000)
+    }
+
+    @Test("the wait for the first media is kept where the time watched will be, until that begins")
+    func startup() {
+        var session = session(1)
+        #expect(session.startup == nil)
+        for wait in [0, 1, 600_000] as [Int64] {
+            session.startup = wait
+            #expect(session.startup == wait)
+        }
+        session.startup = nil
+        #expect(session.startup == nil && session.watched == 0)
+        session.phase = .live
+        session.noteWatched(500)
+        #expect(session.startup == nil && session.watched == 500)
     }
 
     @Test("what is in the table stays where it is, over many pages, and takes a page beyond it at most")
