@@ -77,13 +77,19 @@ struct PlayerReportTests {
         let neighbours = ["2001:db8::1", "2001:db8::ffff:2"].map { PlayerRequest(userAgent: "x", address: $0) }
         for second in [0.0, 6, 12] {
             stand.advance(to: second)
-            report(2000, "flood", from: flood)
+            report(250, "flood", from: flood)
             report(10, "crawler", from: crawler)
             // One customer's network, whatever the lower half says.
-            for player in neighbours { report(1000, player.address ?? "", from: player) }
+            for player in neighbours { report(125, player.address ?? "", from: player) }
         }
-        #expect(stand.report.concurrent == 2 * SessionID.shardCount * AudienceShard.strangersPerSource)
-        #expect((stand.report.excluded[.surplus] ?? 0) > 3000 && (stand.report.excluded[.agent] ?? 0) == 10)
+        func admitted(_ prefixes: [String], _ names: Int) -> Int {
+            let all = prefixes.flatMap { prefix in (0..<names).map { "\(prefix)-\($0)" } }
+            return Dictionary(grouping: all) { SessionKeys.shard(room: stand.room, name: $0) }.values
+                .map { min($0.count, AudienceShard.strangersPerSource) }.reduce(0, +)
+        }
+        let expected = admitted(["flood"], 250) + admitted(neighbours.compactMap(\.address), 125)
+        #expect(stand.report.concurrent == expected && expected <= 2 * 128)
+        #expect((stand.report.excluded[.surplus] ?? 0) > 300 && (stand.report.excluded[.agent] ?? 0) == 10)
         // When they are gone there is space for others.
         stand.advance(to: 200)
         #expect(stand.report.concurrent == 0)
@@ -132,6 +138,7 @@ struct PlayerReportTests {
         let stand = Stand()
         let sid = stand.ledger.makeSession(room: stand.room)
         let unproven = stand.ledger.makeSession(room: stand.room)
+        stand.ledger.roomBegan(stand.room)
         beat(stand, #"sta=s,sid="\#(unproven)",msd=9000,bsd=3600000"#, at: 0)
         beat(stand, #"sta=p,sid="\#(sid)",msd=700,bsd=3600000"#, at: 0)
         #expect(stand.report.stalledSeconds == 0 && stand.report.startups == 0)
