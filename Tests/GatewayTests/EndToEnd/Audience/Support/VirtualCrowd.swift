@@ -22,6 +22,18 @@ final class VirtualCrowd: Sendable {
 
     /// Does the same with each player, those of a lane one after the other.
     func each(_ body: @escaping @Sendable (inout VirtualPlayer) throws -> Void) async throws {
+        try await each(atMost: .max, body)
+    }
+
+    /// Does the same with one player of each lane, all at the same time.
+    func together(_ body: @escaping @Sendable (inout VirtualPlayer) throws -> Void) async throws {
+        try await each(atMost: 1, body)
+    }
+
+    private func each(
+        atMost count: Int,
+        _ body: @escaping @Sendable (inout VirtualPlayer) throws -> Void
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in lanes {
                 group.addTask {
@@ -31,7 +43,7 @@ final class VirtualCrowd: Sendable {
                             continuation.resume(
                                 with: Result {
                                     try lane.players.withLock { players in
-                                        for index in players.indices { try body(&players[index]) }
+                                        for index in players.indices.prefix(count) { try body(&players[index]) }
                                     }
                                 }
                             )

@@ -15,22 +15,32 @@ struct VirtualPlayer {
     let isLowLatency: Bool
     private let port: Int
     private let room: String
+    /// The address it comes from, which is one of this machine's.
+    private let origin: String
     private var descriptor: Int32 = -1
     private var address = ""
     private var lastSequence = 0
+    /// The part that the last playlist announced.
+    private var announced: Substring = ""
 
-    init(port: Int, room: String, isLowLatency: Bool) {
+    init(port: Int, room: String, from origin: String = "127.0.0.1", isLowLatency: Bool) {
         self.port = port
         self.room = room
+        self.origin = origin
         self.isLowLatency = isLowLatency
     }
 
     /// Begins to play: the playlist that is this player's own, the media playlist, and the newest segment.
     mutating func join() throws {
+        try begin()
+        _ = try get("/live/\(room)/\(try poll())")
+    }
+
+    /// The playlist that is this player's own, and no more.
+    mutating func begin() throws {
         let index = try get("/live/\(room)/index.m3u8")
         guard let line = index.lines.first(where: { !$0.hasPrefix("#") }) else { throw failure("no playlist", index) }
         address = "/live/\(room)/\(line)"
-        _ = try get("/live/\(room)/\(try poll())")
     }
 
     /// Asks for the media playlist once more.
@@ -49,7 +59,37 @@ struct VirtualPlayer {
         let segments = lines.filter { !$0.hasPrefix("#") }
         guard let newest = segments.last else { throw failure("no segment", playlist) }
         lastSequence = first + segments.count - 1
+        let hint = lines.first { $0.hasPrefix("#EXT-X-PRELOAD-HINT:") }?.split(separator: "\"")
+        announced = hint?.dropFirst().first ?? ""
         return newest
+    }
+
+    /// Asks for the segment that is being made, in the playlist or by the part of it that was announced, and waits for it.
+    mutating func waitForMore(byPart: Bool) throws {
+        _ = try get(byPart ? "/live/\(room)/\(announced)" : "\(address)&_HLS_msn=\(lastSequence + 1)")
+    }
+
+    /// What looks like watching, and is not: only the head is asked for, or the playlist is fetched ahead.
+    mutating func pretend() throws {
+        _ = try get(address, by: "HEAD")
+        _ = try get(address, with: "Sec-Purpose: prefetch;prerender\r\n")
+        _ = try get(address, with: "Purpose: preview\r\n")
+        _ = try get(address + "&_HLS_msn=\(lastSequence)", by: "HEAD")
+        _ = try get(address, by: "OPTIONS", expecting: [204])
+    }
+
+    /// Sends a page's request to change something.
+    ///
+    /// - Parameter origin: Where it says that it comes from.
+    /// - Returns: The status of the answer.
+    mutating func post(_ path: String, _ body: String, token: String? = nil, said origin: String = "") throws -> Int {
+        let host = "127.0.0.1:\(port)"
+        let bearer = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        let said = "X-Forwarded-For: \(origin)\r\n"
+        let page = "Origin: http://\(host)\r\nSec-Fetch-Site: same-origin\r\nX-Footlight-Page: 1\r\n"
+        let length = "Content-Length: \(body.utf8.count)\r\n"
+        return try exchange("POST \(path) HTTP/1.1\r\nHost: \(host)\r\n\(bearer)\(said)\(page)\(length)\r\n\(body)")
+            .status
     }
 
     /// A request under another name; the cache has an answer for it, or the gateway refuses it.
@@ -65,52 +105,77 @@ struct VirtualPlayer {
 
     // MARK: HTTP
 
+    /// - Parameter fields: More of them, each with its end of line.
+    private mutating func get(
+        _ path: String,
+        by method: String = "GET",
+        with fields: String = "",
+        expecting statuses: Set<Int> = [200]
+    ) throws -> Answer {
+        // Where it says that it comes from is not where it comes from.
+        let text = """
+            \(method) \(path) HTTP/1.1\r
+            Host: footlight\r
+            User-Agent: VLC/3.0.20 LibVLC/3.0.20\r
+            X-Forwarded-For: 203.0.113.9\r
+            \(fields)\r
+
+            """
+        let answer = try exchange(text)
+        guard statuses.contains(answer.status) else { throw failure(path, answer) }
+        return answer
+    }
+
     /// A connection that was closed meanwhile is made anew, once.
-    private mutating func get(_ path: String, expecting statuses: Set<Int> = [200]) throws -> Answer {
+    private mutating func exchange(_ text: String) throws -> Answer {
         for isSecond in [false, true] {
             do {
                 if descriptor < 0 { descriptor = try connect() }
-                try send("GET \(path) HTTP/1.1\r\nHost: footlight\r\nUser-Agent: VLC/3.0.20 LibVLC/3.0.20\r\n\r\n")
-                let answer = try receive()
-                guard statuses.contains(answer.status) else { throw failure(path, answer) }
-                return answer
+                try send(text)
+                return try receive(withBody: !text.hasPrefix("HEAD"))
             } catch {
                 leave()
                 if isSecond { throw error }
             }
         }
-        throw ToolFailure("no answer to \(path)")
+        throw ToolFailure("no answer", log: String(text.prefix(100)))
     }
 
     private func connect() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var deadline = timeval(tv_sec: 5, tv_usec: 0)
+        var deadline = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &deadline, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = Self.with(origin, port: 0) { Glibc.bind(descriptor, $0, size) == 0 }
+        let isConnected = isBound && Self.with("127.0.0.1", port: port) { Glibc.connect(descriptor, $0, size) == 0 }
+        guard isConnected else {
             close(descriptor)
             throw ToolFailure("a player cannot connect", log: String(cString: strerror(errno)))
         }
         return descriptor
     }
 
+    private static func with(_ host: String, port: Int, _ body: (UnsafePointer<sockaddr>) -> Bool) -> Bool {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
+        inet_pton(AF_INET, host, &address.sin_addr)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
+        }
+    }
+
     private func send(_ text: String) throws {
-        let bytes = Array(text.utf8)
-        guard Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
-            throw ToolFailure("a player cannot ask")
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { throw ToolFailure("a player cannot ask") }
+            bytes = bytes.dropFirst(count)
         }
     }
 
     /// Reads one answer, whose length its header says.
-    private func receive() throws -> Answer {
+    private func receive(withBody hasBody: Bool) throws -> Answer {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var end: (head: Int, body: Int)?
@@ -120,10 +185,11 @@ struct VirtualPlayer {
             bytes += buffer[..<count]
             if end == nil, let head = Self.headEnd(bytes) {
                 let text = String(decoding: bytes[..<head], as: UTF8.self).lowercased()
-                guard let length = text.firstMatch(of: /content-length: (\d+)/).flatMap({ Int($0.output.1) }) else {
+                let length = text.firstMatch(of: /content-length: (\d+)/).flatMap { Int($0.output.1) }
+                guard let length = text.contains(" 204 ") ? 0 : length else {
                     throw ToolFailure("an answer without a length", log: text)
                 }
-                end = (head, head + length)
+                end = (head, head + (hasBody ? length : 0))
             }
         }
         let head = String(decoding: bytes[..<(end?.head ?? 0)], as: UTF8.self)

@@ -3,6 +3,7 @@ import ControlAPI
 import Egress
 import FanOut
 import FootlightTesting
+import Foundation
 @testable import Gateway
 import Logging
 import Media
@@ -28,21 +29,32 @@ final class WiredGateway: Sendable {
     private let services: ServiceGroup
     private let running: Task<Void, any Error>
 
-    /// - Parameter folder: Where its data is.
-    init(_ folder: TemporaryFolder) async throws {
+    /// An operator's.
+    let token: String
+
+    /// - Parameters:
+    ///   - folder: Where its data is.
+    ///   - regions: What of addresses tells where they are, as a file in the MaxMind DB format.
+    init(_ folder: TemporaryFolder, regions: [UInt8]) async throws {
         self.folder = folder
         var configuration = GatewayConfiguration()
         configuration.httpPort = 0
         configuration.beatsPort = try FreePort.pick()
         beatsPort = configuration.beatsPort ?? 0
+        // As the configuration of nginx asks for it.
+        configuration.trustedProxies = ["127.0.0.1"]
+        configuration.regionDatabase = folder.file("regions.mmdb")
+        try Data(regions).write(to: URL(fileURLWithPath: folder.file("regions.mmdb")))
         let secrets = try GatewaySecrets(DataDirectory(folder.file("data")))
         var logger = Logger(label: "test")
         logger.logLevel = .critical
+        let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)
+        token = try await tokens.mintOperator(expiresIn: 600)
         pipeline = Pipeline(
             configuration: configuration,
             group: group,
             secrets: secrets,
-            tokens: await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName),
+            tokens: tokens,
             database: folder.file("data/rooms.sqlite"),
             viewershipDatabase: folder.file("data/viewership.sqlite"),
             assets: AssetStore(path: folder.file("data/assets")),
