@@ -8,15 +8,10 @@ import Testing
         seconds: Double,
         isOn: Bool = true,
         loudness: Double?,
-        momentary: Double? = nil
+        isSpeaking: Bool = true
     ) {
         for _ in 0..<Int(seconds * 50) {
-            leveller.advance(
-                by: 0.02,
-                isOn: isOn,
-                loudness: loudness,
-                momentary: momentary ?? loudness ?? LoudnessMeter.silence
-            )
+            leveller.advance(by: 0.02, isOn: isOn, loudness: loudness, isSpeaking: isSpeaking)
         }
     }
 
@@ -46,7 +41,7 @@ import Testing
         var leveller = Leveller()
         run(&leveller, seconds: 4, loudness: -20)
         let gain = leveller.gain
-        run(&leveller, seconds: 30, loudness: -20, momentary: -55)
+        run(&leveller, seconds: 30, loudness: -20, isSpeaking: false)
         #expect(leveller.gain == gain)
         run(&leveller, seconds: 30, loudness: nil)
         #expect(leveller.gain == gain)

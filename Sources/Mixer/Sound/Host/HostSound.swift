@@ -9,7 +9,7 @@ struct HostSound: ~Copyable {
     private var reader: SoundReader?
     private let quantum = StereoBuffer(capacity: ProgramTime.quantum)
     private var meter = SignalMeter()
-    private var loudness = LoudnessMeter(memory: Leveller.memory, gate: Leveller.gate)
+    private var loudness = LoudnessMeter(memory: Leveller.memory, gate: Leveller.gate, onlySpeech: true)
     private var leveller = Leveller()
     /// The gain at the end of the last quantum.
     private var gain: Float = 0
@@ -85,7 +85,7 @@ struct HostSound: ~Copyable {
             by: Double(ProgramTime.quantum) / Double(ProgramTime.sampleRate),
             isOn: isLevelling,
             loudness: loudness.gated,
-            momentary: loudness.momentary
+            isSpeaking: loudness.isCounting
         )
     }
 

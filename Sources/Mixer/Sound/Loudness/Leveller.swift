@@ -1,8 +1,8 @@
 /// Brings one host slowly to the loudness all hosts are to have.
 ///
 /// The gain follows what the host's speech of the last ten seconds measures, no faster than a hand on a fader would:
-/// 1 dB a second downwards, 0.5 upwards, at most 12 dB either way. While the host is silent the gain stays where it
-/// is, so that a pause is not filled with the noise of the room.
+/// 1 dB a second downwards, 0.5 upwards, at most 12 dB either way. While the host says nothing the gain stays where
+/// it is, so that a pause is not filled with the noise of the room; see `SpeechGate`.
 struct Leveller: Sendable {
     /// What all are brought to, in LUFS.
     static let target = -16.0
@@ -28,10 +28,10 @@ struct Leveller: Sendable {
     /// - Parameters:
     ///   - isOn: Off, the gain goes back to none.
     ///   - loudness: What the host measures without any gain, in LUFS; nil while nothing is known.
-    ///   - momentary: The same for this very moment.
-    mutating func advance(by seconds: Double, isOn: Bool, loudness: Double?, momentary: Double) {
+    ///   - isSpeaking: It says something at this very moment.
+    mutating func advance(by seconds: Double, isOn: Bool, loudness: Double?, isSpeaking: Bool) {
         guard isOn else { return move(to: 0, down: Self.letGo * seconds, up: Self.letGo * seconds) }
-        guard momentary >= Self.gate, let loudness else { return }
+        guard isSpeaking, let loudness else { return }
         let wanted = min(max(Self.target - loudness, -Self.range), Self.range)
         isMoving = abs(wanted - gain) > (isMoving ? 0 : Self.tolerance)
         if isMoving { move(to: wanted, down: Self.fall * seconds, up: Self.rise * seconds) }

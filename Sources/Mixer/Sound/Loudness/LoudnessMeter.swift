@@ -19,6 +19,8 @@ struct LoudnessMeter: Sendable {
 
     private let gate: Double
     private let memory: Int
+    /// Tells speech from noise; nil counts all that is above the gate.
+    private var speech: SpeechGate?
     private var weighting = KWeighting()
     private var energy = 0.0
     private var count = 0
@@ -30,13 +32,17 @@ struct LoudnessMeter: Sendable {
     private var blockIndex = 0
     /// Steps measured so far.
     private(set) var measured = 0
+    /// The last block counted.
+    private(set) var isCounting = false
 
     /// - Parameters:
     ///   - memory: Blocks that the gated loudness is taken of; one comes each 100 ms.
     ///   - gate: Blocks below this many LUFS do not count.
-    init(memory: Int, gate: Double = -70) {
+    ///   - onlySpeech: Nor do those that are most likely the noise of a room.
+    init(memory: Int, gate: Double = -70, onlySpeech: Bool = false) {
         self.memory = max(memory, 1)
         self.gate = gate
+        speech = onlySpeech ? SpeechGate() : nil
         steps.reserveCapacity(Self.stepsOfShortTerm)
     }
 
@@ -59,9 +65,24 @@ struct LoudnessMeter: Sendable {
         measured += 1
         guard measured >= Self.stepsOfBlock else { return }
         let block = mean(of: Self.stepsOfBlock)
-        if Self.loudness(block) >= gate {
-            Self.store(block, in: &blocks, at: &blockIndex, capacity: memory)
+        let loudness = Self.loudness(block)
+        isCounting = loudness >= gate
+        if isCounting, var speech {
+            isCounting = speech.passes(loudness, spread: spread)
+            self.speech = speech
         }
+        guard isCounting else { return }
+        Self.store(block, in: &blocks, at: &blockIndex, capacity: memory)
+        // A knock before the first word is no measure of what follows.
+        if blocks.count >= Self.stepsOfShortTerm, let gated { speech?.hear(gated) }
+    }
+
+    /// LU between the loud and the quiet of the last three seconds, the loudest and quietest tenth of it left out.
+    private var spread: Double {
+        let sorted = steps.sorted()
+        let edge = sorted.count / 10
+        guard let quiet = sorted.dropFirst(edge).first, let loud = sorted.dropLast(edge).last else { return 0 }
+        return Self.loudness(loud) - Self.loudness(quiet)
     }
 
     private static func store(_ value: Double, in ring: inout [Double], at index: inout Int, capacity: Int) {
