@@ -14,6 +14,16 @@ final class ProgramHost {
     private var offset: Double?
     private var rate = 0.0
     var isLeaving = false
+    /// Nothing of the host may be seen, whether it has a tile or not; nothing that comes meanwhile ever is.
+    var isConcealed = false {
+        didSet {
+            guard isConcealed != oldValue else { return }
+            input.conceal(isConcealed)
+            guard isConcealed else { return }
+            current = nil
+            presence = PicturePresence()
+        }
+    }
 
     init(_ input: HostInput) {
         self.input = input
@@ -36,7 +46,7 @@ final class ProgramHost {
                 media.sound.headTime.map { $0 + Double(media.sound.count) / 48 }
             )
         }
-        return sound.signal(id: input.id, pictures: pictures, soundEnd: soundEnd, now: now)
+        return sound.signal(of: input, pictures: pictures, soundEnd: soundEnd, now: now)
     }
 
     /// What the host's tile shows for the picture that begins at `sample`.
@@ -44,8 +54,8 @@ final class ProgramHost {
     /// - Parameters:
     ///   - time: The same in milliseconds of program time.
     ///   - interval: Milliseconds from one picture to the next.
-    ///   - isConcealed: Nothing of the host may be seen; what comes meanwhile never is.
-    func show(at sample: Int64, time: Double, interval: Double, isConcealed: Bool) -> TileContent {
+    ///   - place: The tile.
+    func show(at sample: Int64, time: Double, interval: Double, in place: TilePlan.Place) -> TileContent {
         let selected = offset.flatMap { offset in
             input.media.withLock { media -> Picture? in
                 guard current != nil || !media.pictures.isEmpty else { return nil }
@@ -56,7 +66,12 @@ final class ProgramHost {
             current = selected
             serial += 1
         }
-        let look = presence.advance(to: sample, hasNew: selected != nil, isConcealed: isConcealed)
+        let look = presence.advance(
+            to: sample,
+            hasNew: selected != nil,
+            isConcealed: place.isConcealed || isConcealed,
+            isScreen: place.isScreen
+        )
         if look == .absent { current = nil }
         return TileContent(picture: current, serial: current == nil ? 0 : serial, look: look)
     }

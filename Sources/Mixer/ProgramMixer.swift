@@ -148,14 +148,17 @@ public final class ProgramMixer: Sendable {
     ///
     /// Any thread.
     ///
-    /// - Parameter jitterTarget: Milliseconds its media is held back; nil takes the program's own.
-    public func addHost(_ id: String, jitterTarget: Int? = nil) -> HostInput {
+    /// - Parameters:
+    ///   - jitterTarget: Milliseconds its media is held back; nil takes the program's own.
+    ///   - mayStandStill: What it sends is a screen, of which pictures come only when something changes.
+    public func addHost(_ id: String, jitterTarget: Int? = nil, mayStandStill: Bool = false) -> HostInput {
         control.withLock { control in
             if let known = control.hosts[id] { return known }
             let input = HostInput(
                 id: id,
                 anchor: anchor,
                 jitterTarget: jitterTarget ?? configuration.jitterTarget,
+                mayStandStill: mayStandStill,
                 recorder: recorder,
                 mark: marks?.mark(for: id)
             )

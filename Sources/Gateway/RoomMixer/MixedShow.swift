@@ -104,7 +104,12 @@ final class MixedShow {
             readers[input] = nil
         }
         for input in wanted where readers[input] == nil {
-            let reader = feeds(input, mixer.addHost(input.id, jitterTarget: room.jitterTarget(of: input)))
+            let host = mixer.addHost(
+                input.id,
+                jitterTarget: room.jitterTarget(of: input),
+                mayStandStill: input.source == .screen
+            )
+            let reader = feeds(input, host)
             readers[input] = reader
             reader.start()
         }

@@ -13,6 +13,7 @@ struct HostMedia {
     private(set) var published = PublishedMedia()
 
     private let limit: (long: Int, short: Int)
+    private let pictureSilence: Double
     private var pictureConfigurations = ConfigurationWatch()
     private var soundConfigurations = ConfigurationWatch()
     private var lengthSize: Int?
@@ -21,11 +22,14 @@ struct HostMedia {
 
     /// A track of which nothing came for this long is taken as gone until something does, in seconds.
     static let silence = 3.0
+    /// The same for the pictures of a screen, of which many encoders send none while nothing on it changes.
+    static let stillness = 30.0
     /// Highest H.264 level a decoder here is asked to handle, times ten.
     private static let highestLevel: UInt8 = 52
 
-    init(limit: (long: Int, short: Int)) {
+    init(limit: (long: Int, short: Int), source: PublishSource = .camera) {
         self.limit = limit
+        pictureSilence = source == .screen ? Self.stillness : Self.silence
     }
 
     /// The packet as it may go on, or nil when it is dropped.
@@ -57,7 +61,7 @@ struct HostMedia {
 
     /// Takes tracks off what is published that were silent for too long; to be called now and then.
     mutating func notice(at now: MonotonicTime) {
-        if let lastPicture, now.seconds(since: lastPicture) > Self.silence { published.hasVideo = false }
+        if let lastPicture, now.seconds(since: lastPicture) > pictureSilence { published.hasVideo = false }
         if let lastSound, now.seconds(since: lastSound) > Self.silence { published.hasAudio = false }
     }
 

@@ -54,7 +54,7 @@ final class HostPublisher: PublishReceiver, @unchecked Sendable {
         self.logger = logger
         self.onEnd = onEnd
         let limits = configuration.narrowed(to: grant.limits)
-        media = HostMedia(limit: limits.maximumPicture)
+        media = HostMedia(limit: limits.maximumPicture, source: grant.source)
         timeline = HostTimeline(origin: .now())
         bitrate = BitrateWatch(limit: limits.maximumBitrate)
         gated = GatedMedia(grant.source)

@@ -19,6 +19,8 @@ public final class HostInput: Sendable {
 
     /// The participant's sid.
     public let id: String
+    /// Its pictures are those of a screen: they come only when something on it changes.
+    let mayStandStill: Bool
     let anchor: ProgramAnchor
     let media = Mutex(DecodedMedia())
     /// What the decoder may leave out, and the program's thread changes.
@@ -46,20 +48,25 @@ public final class HostInput: Sendable {
         var lastPicture: Int64 = 0
         var lastSound: Int64 = 0
         var newest: Int64?
+        /// When the last picture that has come is to be shown, in the host's unified time.
+        var newestPicture: Int64?
     }
 
     /// - Parameters:
     ///   - jitterTarget: Milliseconds.
+    ///   - mayStandStill: Pictures come only when something changes.
     ///   - recorder: Takes down what arrives.
     ///   - mark: Shows from outside that this host's media is being decoded.
     init(
         id: String,
         anchor: ProgramAnchor,
         jitterTarget: Int,
+        mayStandStill: Bool = false,
         recorder: ArrivalRecorder? = nil,
         mark: WorkMark? = nil
     ) {
         self.id = id
+        self.mayStandStill = mayStandStill
         self.mark = mark
         self.anchor = anchor
         self.recorder = recorder
@@ -117,6 +124,15 @@ public final class HostInput: Sendable {
     /// Changes how long the host's media is held back, milliseconds; it moves there unheard.
     func setJitterTarget(_ target: Int) {
         intake.withLock { $0.timeline.target = Double(target) }
+    }
+
+    /// Says whether nothing of the host may be seen.
+    ///
+    /// What came while it was so never is, be it decoded by the end of that or not.
+    func conceal(_ isConcealed: Bool) {
+        if isConcealed { return media.withLock { $0.conceal() } }
+        let newest = intake.withLock { $0.newestPicture }
+        media.withLock { $0.reveal(after: newest) }
     }
 
     /// Moves the host's offset on; the program's thread, once per quantum.
@@ -191,6 +207,8 @@ extension HostInput.Intake {
         case .picture(.h264, _, _):
             packet.timestamp = unifier.unify(packet.timestamp, kind: .picture, arrival: arrival)
             lastPicture = packet.timestamp
+            let shown = packet.timestamp + min(max(Int64(packet.compositionOffset), 0), PacketInbox.span)
+            newestPicture = max(newestPicture ?? shown, shown)
             timeline.observe(.picture, timestamp: packet.timestamp, arrival: arrival)
         case .sound(.aac), .sound(.mp3):
             packet.timestamp = unifier.unify(packet.timestamp, kind: .sound, arrival: arrival)

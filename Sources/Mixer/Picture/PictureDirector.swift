@@ -59,12 +59,7 @@ struct PictureDirector {
         let interval = ProgramTime.fractionalMilliseconds(ofSample: sample - previous)
         for index in choreography.actors.indices where !choreography.actors[index].isLeaving {
             let place = choreography.actors[index].place
-            let content = hosts[place.host]?.show(
-                at: sample,
-                time: time,
-                interval: interval,
-                isConcealed: place.isConcealed
-            )
+            let content = hosts[place.host]?.show(at: sample, time: time, interval: interval, in: place)
             choreography.show(content ?? .absent, at: index)
         }
         let canvas = compositor.compose(choreography, at: sample)

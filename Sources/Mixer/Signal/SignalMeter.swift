@@ -2,6 +2,8 @@
 struct SignalMeter {
     /// Media that could be decoded this many milliseconds ago still counts.
     static let memory = 3000.0
+    /// The same for the pictures of an input that may stand still.
+    static let stillMemory = 30_000.0
     /// A smaller move of the sound's end, in milliseconds, is one of rounding.
     private static let rounding = 0.01
 
@@ -22,7 +24,14 @@ struct SignalMeter {
     ///   - pictures: Pictures decoded so far.
     ///   - soundEnd: Where the decoded sound ends in the host's time, milliseconds; nil before the first.
     ///   - now: Milliseconds.
-    mutating func read(id: String, pictures: Int64, soundEnd: Double?, now: Double) -> HostSignal {
+    ///   - mayStandStill: Pictures come only when something changes.
+    mutating func read(
+        id: String,
+        pictures: Int64,
+        soundEnd: Double?,
+        now: Double,
+        mayStandStill: Bool = false
+    ) -> HostSignal {
         if pictures != self.pictures {
             self.pictures = pictures
             picturesAt = now
@@ -37,7 +46,7 @@ struct SignalMeter {
             level: level,
             peak: peak,
             hasSound: soundAt.map { now - $0 <= Self.memory } ?? false,
-            hasPictures: picturesAt.map { now - $0 <= Self.memory } ?? false
+            hasPictures: picturesAt.map { now - $0 <= (mayStandStill ? Self.stillMemory : Self.memory) } ?? false
         )
     }
 }

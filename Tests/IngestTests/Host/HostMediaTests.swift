@@ -203,4 +203,15 @@ final class HostMediaTests {
         #expect(media.published.hasVideo && !media.published.hasAudio)
         #expect(media.published.width == 640)
     }
+
+    @Test("A screen may stand still for half a minute")
+    func stillScreen() throws {
+        media = HostMedia(limit: (1920, 1088), source: .screen)
+        _ = try media.admit(AVCRecord().packet, now: now)
+        _ = try media.admit(picture([0, 0, 0, 2, 0x65, 0x88]), now: now)
+        media.notice(at: now.advanced(seconds: 29.9))
+        #expect(media.published.hasVideo)
+        media.notice(at: now.advanced(seconds: 30.1))
+        #expect(!media.published.hasVideo)
+    }
 }

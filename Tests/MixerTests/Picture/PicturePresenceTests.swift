@@ -85,4 +85,14 @@ import Testing
         _ = looks(&other, from: 0, to: 1000, new: true)
         #expect(other.advance(to: 30 * 48_000, hasNew: true, isConcealed: false) == .init(dim: 0, card: 0))
     }
+
+    @Test("A screen that stands still stays as it is for half a minute")
+    func screen() {
+        var presence = PicturePresence()
+        for (second, dim) in [(0, 0), (1, 0), (29, 0), (31, Int(PicturePresence.darkness))] {
+            let now = Int64(second) * 48_000 + 480
+            let look = presence.advance(to: now, hasNew: second == 0, isConcealed: false, isScreen: true)
+            #expect(second == 0 || look == PicturePresence.Look(dim: dim, card: 0), "\(second) s")
+        }
+    }
 }

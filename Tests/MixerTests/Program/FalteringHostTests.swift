@@ -97,4 +97,82 @@ import Testing
         rehearsal.run(to: 4000)
         #expect(rehearsal.output.pictures[first...].allSatisfy { $0.colours[0].v <= 130 })
     }
+
+    @Test("A screen on which nothing changes stays as it is, bright and in its place")
+    func stillScreen() throws {
+        let rehearsal = try Rehearsal()
+        var scene = Rehearsal.grid(["a"], width: Rehearsal.size.width, height: Rehearsal.size.height)
+        scene.tiles[0].source = .screen
+        rehearsal.renderer.apply(scene)
+        rehearsal.output.probes = [PixelRectangle(x: 4, y: 4, width: 40, height: 20)]
+        rehearsal.feed("a", try HostClip.plain(.red, tone: nil).packets(from: 0, to: 1000)) { Double($0) + 30 }
+        rehearsal.run(to: 9000)
+        let later = rehearsal.output.pictures.filter { rehearsal.time(of: $0.index) > 1500 }
+        #expect(later.count > 200 && later.allSatisfy { isNear($0.colours[0], .red) })
+    }
+
+    /// How a host is out of sight while its camera is switched off.
+    enum Hiding: CaseIterable {
+        case card, noTile, slate
+
+        func hide(_ host: String, in scene: Scene) -> Scene {
+            var scene = scene
+            scene.concealed = [host]
+            switch self {
+            case .card: scene.tiles[0].source = .placeholder
+            case .noTile: scene.tiles.removeFirst()
+            case .slate: scene.slate = Slate(kind: .beRightBack)
+            }
+            return scene
+        }
+    }
+
+    @Test(
+        "A camera or a screen that is switched off and on again shows nothing of before and nothing of meanwhile",
+        arguments: Hiding.allCases
+    )
+    func nothingOfBefore(hiding: Hiding) throws {
+        let rehearsal = try Rehearsal()
+        // Red up to the moment in which it is switched on again, in the middle of a group of pictures, blue from then on.
+        let clip = try HostClip.make(
+            paint: { canvas, index in canvas.fill(canvas.bounds, index < 195 ? .red : .blue) },
+            sample: nil
+        )
+        let open = Rehearsal.grid(["a", "b"], width: Rehearsal.size.width, height: Rehearsal.size.height)
+        rehearsal.renderer.apply(open)
+        rehearsal.output.probes = [PixelRectangle(x: 4, y: 4, width: 40, height: 20)]
+        rehearsal.feed("a", clip.packets(from: 0, to: 8000)) { Double($0) + 30 }
+        rehearsal.run(to: 2500)
+        #expect(isNear(try #require(rehearsal.output.pictures.last).colours[0], .red))
+        rehearsal.renderer.apply(hiding.hide("a", in: open))
+        rehearsal.run(to: 6520)
+        let first = rehearsal.output.pictures.count
+        rehearsal.renderer.apply(open)
+        rehearsal.run(to: 7500)
+        let after = rehearsal.output.pictures[first...]
+        // The colour of red is on one side of grey, that of blue on the other; fading from the slate takes 300 ms.
+        for shown in after { #expect(shown.colours[0].v <= 131, "picture \(shown.index): \(shown.colours[0])") }
+        #expect(isNear(try #require(after.last).colours[0], .blue))
+    }
+
+    @Test("A host that sends nothing any more is a card when it may be seen again, not what it once was")
+    func nothingLeft() throws {
+        let rehearsal = try Rehearsal()
+        let open = Rehearsal.grid(["a", "b"], width: Rehearsal.size.width, height: Rehearsal.size.height)
+        rehearsal.renderer.apply(open)
+        rehearsal.output.probes = [PixelRectangle(x: 4, y: 4, width: 40, height: 20)]
+        rehearsal.feed("a", try HostClip.plain(.red, tone: nil).packets(from: 0, to: 3000)) { Double($0) + 30 }
+        rehearsal.run(to: 2900)
+        // Behind others first, so that a group of its pictures is kept; then it is switched off.
+        rehearsal.renderer.apply(Hiding.noTile.hide("nobody", in: open))
+        rehearsal.run(to: 3200)
+        rehearsal.renderer.apply(Hiding.noTile.hide("a", in: open))
+        rehearsal.run(to: 6200)
+        let first = rehearsal.output.pictures.count
+        rehearsal.renderer.apply(open)
+        rehearsal.run(to: 7200)
+        for shown in rehearsal.output.pictures[first...] {
+            #expect(shown.colours[0].v <= 131, "picture \(shown.index): \(shown.colours[0])")
+        }
+    }
 }

@@ -68,6 +68,15 @@ struct SignalMeterTests {
         #expect(read(4, 42.6, at: 3300) == (true, true))
     }
 
+    @Test("Pictures of a screen, which may stand still, count for half a minute")
+    func stillScreen() {
+        var meter = SignalMeter()
+        for (time, isSeen) in [(0.0, true), (29_900, true), (30_100, false)] {
+            let signal = meter.read(id: "a", pictures: 1, soundEnd: nil, now: time, mayStandStill: true)
+            #expect(signal.hasPictures == isSeen, "\(time)")
+        }
+    }
+
     @Test("The level is that of the sound before gain")
     func level() {
         var meter = SignalMeter()

@@ -1,6 +1,7 @@
 /// What a host's tile shows as its pictures come, stay away and come back; all of it by the program's time.
 ///
-/// - The last picture stays for two seconds as it is: most gaps are shorter, and nobody sees them.
+/// - The last picture stays for two seconds as it is: most gaps are shorter, and nobody sees them. That of a screen
+///   stays for thirty, for a screen may stand still, and then many encoders send nothing.
 /// - Then it is dimmed, which says that it is old, and four seconds later the host's card takes its place.
 /// - The first picture after that, as the first one ever, fades in over the card; a dimmed one only brightens.
 /// - Who may not be seen any more is a card at once, and what was seen before never comes back.
@@ -18,6 +19,8 @@ struct PicturePresence: Sendable, Equatable {
 
     /// Samples a picture stays as it is after the last one.
     static let freeze = 2 * ProgramTime.sampleRate
+    /// The same for a screen.
+    static let stillness = 30 * ProgramTime.sampleRate
     /// Samples it stays dimmed.
     static let dimmed = 4 * ProgramTime.sampleRate
     /// Samples that dimming and brightening take: 300 ms.
@@ -37,7 +40,8 @@ struct PicturePresence: Sendable, Equatable {
     /// - Parameters:
     ///   - hasNew: There is a picture that was not seen before.
     ///   - isConcealed: Nothing of the host may be seen.
-    mutating func advance(to now: Int64, hasNew: Bool, isConcealed: Bool) -> Look {
+    ///   - isScreen: The pictures are those of a screen.
+    mutating func advance(to now: Int64, hasNew: Bool, isConcealed: Bool, isScreen: Bool = false) -> Look {
         let elapsed = max(now - (looked ?? now), 0)
         looked = now
         if hasNew, !isConcealed { lastPicture = now }
@@ -47,13 +51,14 @@ struct PicturePresence: Sendable, Equatable {
             return .absent
         }
         let silence = now - last
-        card = Self.moved(card, by: elapsed, up: silence > Self.freeze + Self.dimmed, most: Self.crossFade)
+        let freeze = isScreen ? Self.stillness : Self.freeze
+        card = Self.moved(card, by: elapsed, up: silence > freeze + Self.dimmed, most: Self.crossFade)
         if card == Self.crossFade {
-            if silence > Self.freeze { lastPicture = nil }
+            if silence > freeze { lastPicture = nil }
             // Behind the card nothing needs to brighten.
             dim = 0
         } else {
-            dim = Self.moved(dim, by: elapsed, up: silence > Self.freeze, most: Self.dimming)
+            dim = Self.moved(dim, by: elapsed, up: silence > freeze, most: Self.dimming)
         }
         return Look(dim: Int(dim * Self.darkness / Self.dimming), card: Int(card * 256 / Self.crossFade))
     }

@@ -9,6 +9,8 @@ struct TilePlan: Sendable {
         let fit: PictureFit
         /// Nothing of what the host sends may be seen.
         let isConcealed: Bool
+        /// It is a screen that is shown.
+        let isScreen: Bool
         /// Earlier tiles that this one overlaps: when one of them is painted, this one has to be painted again.
         let covers: [Int]
         let words: TileWords
@@ -45,6 +47,7 @@ struct TilePlan: Sendable {
                     rectangle: rectangle,
                     fit: tile.scaleMode == .fill ? .fill : .fit,
                     isConcealed: tile.source == .placeholder,
+                    isScreen: tile.source == .screen,
                     covers: places.indices.filter { places[$0].rectangle.overlaps(rectangle) },
                     words: TileWords(
                         name: tile.label,

@@ -113,7 +113,13 @@ struct HostSound: ~Copyable {
     }
 
     /// How loud it was since the last call, and what of it is decoded; see `SignalMeter.read`.
-    mutating func signal(id: String, pictures: Int64, soundEnd: Double?, now: Double) -> HostSignal {
-        meter.read(id: id, pictures: pictures, soundEnd: soundEnd, now: now)
+    mutating func signal(of input: HostInput, pictures: Int64, soundEnd: Double?, now: Double) -> HostSignal {
+        meter.read(
+            id: input.id,
+            pictures: pictures,
+            soundEnd: soundEnd,
+            now: now,
+            mayStandStill: input.mayStandStill
+        )
     }
 }
