@@ -42,6 +42,8 @@ final class ProgramEncoder: @unchecked Sendable {
     /// How much of its search the coder should leave out, 0 to 2, and how much it does.
     private let wantedEconomy = Atomic(0)
     private var economy = 0
+    /// The group of the last picture, counted from the program's beginning; nil before the first.
+    private var group: Int64?
     /// The renditions should not be coded, and are not.
     private let isLadderIdle = Atomic(false)
     private var isLadderResting = false
@@ -131,8 +133,12 @@ final class ProgramEncoder: @unchecked Sendable {
         begin()
         let before = MonotonicSleep.threadSeconds()
         let timestamp = ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index))
-        let forceKey = wantsKey.exchange(false, ordering: .relaxed)
-        if forceKey || index % Int64(configuration.pictureGroupLength) == 0 { economise() }
+        let isAskedFor = wantsKey.exchange(false, ordering: .relaxed)
+        // The picture that should begin a group may have been left out; the next one does in its place.
+        let newest = index / Int64(configuration.pictureGroupLength)
+        let forceKey = isAskedFor || newest != group
+        group = newest
+        if forceKey { economise() }
         let began = MonotonicTime.now()
         var made: MediaPacket?
         var failed = false

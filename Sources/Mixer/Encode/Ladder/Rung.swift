@@ -20,6 +20,9 @@ final class Rung: @unchecked Sendable {
     private var thread: WorkerThread?
     private var interleaver = Interleaver()
     private var hasBegun = false
+    /// The last picture that was taken, and whether a key picture is due that was not; the program's thread's own.
+    private var newest: Int64?
+    private var owesKey = false
 
     /// - Parameters:
     ///   - pictures: Nil for the sound by itself.
@@ -55,7 +58,10 @@ final class Rung: @unchecked Sendable {
     ///
     /// - Returns: The picture in this size; nil when it is left out.
     func takePicture(from source: Canvas, index: Int64, isKey: Bool) -> Canvas? {
-        guard let pictures, index % pictures.step == 0 else { return nil }
+        guard let pictures else { return nil }
+        owesKey = owesKey || isKey
+        guard pictures.takes(index, after: newest, isKey: isKey) else { return nil }
+        let isKey = owesKey
         guard let number = queue.withLock({ $0.takeCanvas(index: index, isKey: isKey) }) else {
             workOn()
             return nil
@@ -73,6 +79,8 @@ final class Rung: @unchecked Sendable {
             return nil
         }
         queue.withLock { $0.append(.picture(canvas: number, index: index, isKey: isKey)) }
+        newest = index
+        owesKey = false
         workOn()
         return canvas
     }
@@ -153,6 +161,6 @@ final class Rung: @unchecked Sendable {
 
     private func promise(after index: Int64) {
         guard let pictures else { return }
-        interleaver.promisePictures(from: pictures.timestamp(of: index + pictures.step))
+        interleaver.promisePictures(from: pictures.timestamp(of: pictures.next(after: index)))
     }
 }

@@ -47,6 +47,17 @@ final class RungPictures: @unchecked Sendable {
         frameRate = program.frameRate
     }
 
+    /// Whether the rendition has the program's picture `index`.
+    ///
+    /// A key picture in place of one that the program left out is one of the rendition's, too: so all of them have it.
+    func takes(_ index: Int64, after newest: Int64?, isKey: Bool) -> Bool {
+        if index % step == 0 { return true }
+        return isKey && newest.map { $0 / step < index / step } ?? false
+    }
+
+    /// The earliest picture that may follow `index`.
+    func next(after index: Int64) -> Int64 { (index / step + 1) * step }
+
     /// Milliseconds of the program's picture `index`.
     func timestamp(of index: Int64) -> Int64 {
         ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index))
