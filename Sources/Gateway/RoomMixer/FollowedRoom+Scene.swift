@@ -16,7 +16,8 @@ extension FollowedRoom {
             transition: settings?.transitionMS ?? 300,
             decoration: decoration,
             sound: soundScene,
-            concealed: concealed
+            concealed: concealed,
+            standIn: settings?.slates.beRightBack.map { Slate(kind: .beRightBack, text: $0.text, image: $0.image) }
         )
         if isEnded || isBackstage {
             scene.slate = slate

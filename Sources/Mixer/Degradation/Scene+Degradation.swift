@@ -10,7 +10,10 @@ extension Scene {
         where tiles[index].source == .camera && tiles[index].position >= Degradation.keptTiles {
             scene.tiles[index].source = .placeholder
         }
-        if step >= .slate, slate == nil { scene.slate = Slate(kind: .beRightBack) }
+        if step >= .slate, slate == nil {
+            scene.slate = standIn ?? Slate(kind: .beRightBack)
+            scene.slate?.music = nil
+        }
         return scene
     }
 

@@ -14,6 +14,10 @@ public struct Scene: Sendable, Hashable, Codable {
     public var decoration: Decoration
     /// What is shown in place of all tiles; nil shows the tiles.
     public var slate: Slate?
+    /// What is shown in place of all tiles where the machine is too short of time for them; nil shows a plain slate.
+    ///
+    /// Its music is not played: the sound of the hosts goes on.
+    public var standIn: Slate?
     /// How the sound of those who are audible is mixed.
     public var sound: SoundScene
     /// The hosts of whom nothing may be seen from now on, whether they have a tile or had one.
@@ -28,7 +32,8 @@ public struct Scene: Sendable, Hashable, Codable {
         decoration: Decoration = Decoration(),
         slate: Slate? = nil,
         sound: SoundScene = SoundScene(),
-        concealed: Set<String> = []
+        concealed: Set<String> = [],
+        standIn: Slate? = nil
     ) {
         self.tiles = tiles
         self.audible = audible
@@ -38,5 +43,6 @@ public struct Scene: Sendable, Hashable, Codable {
         self.slate = slate
         self.sound = sound
         self.concealed = concealed
+        self.standIn = standIn
     }
 }

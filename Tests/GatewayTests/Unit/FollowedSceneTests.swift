@@ -111,6 +111,21 @@ struct FollowedSceneTests {
         #expect(Set(room.assets.map(\.id)) == ["asset:door", "asset:tune"])
     }
 
+    @Test("What stands in for the tiles when time is short says what the room's own break says")
+    func standIn() {
+        let tiles = [tile("PA1")]
+        #expect(snapshot([host("PA1", tracks: [track(.camera)])], tiles).scene.standIn == nil)
+        let room = snapshot([host("PA1", tracks: [track(.camera)])], tiles) { settings in
+            settings.slates.beRightBack = SlateResource(
+                text: "Technical break",
+                image: "asset:break",
+                music: "asset:song"
+            )
+        }
+        let own = Slate(kind: .beRightBack, text: "Technical break", image: "asset:break")
+        #expect(room.scene.standIn == own && room.scene.slate == nil)
+    }
+
     @Test("T6 A camera or screen that is not wanted is concealed, whether or not it has a tile")
     func concealed() {
         let room = snapshot(

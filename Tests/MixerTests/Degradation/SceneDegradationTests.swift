@@ -41,8 +41,13 @@ struct SceneDegradationTests {
         #expect(scene.degraded(to: .fewerTiles).slate == nil)
     }
 
-    @Test("at last there is a slate, unless there was one")
+    @Test("at last there is a slate, the room's own if it has one and without its music, unless there was one")
     func slate() {
+        var own = scene
+        own.standIn = Slate(kind: .beRightBack, text: "Technical break", image: "asset:break", music: "asset:song")
+        let shown = Slate(kind: .beRightBack, text: "Technical break", image: "asset:break")
+        #expect(own.degraded(to: .slate).slate == shown)
+        #expect(own.degraded(to: .fewerTiles).slate == nil)
         #expect(scene.degraded(to: .slate).slate == Slate(kind: .beRightBack))
         var ending = scene
         ending.slate = Slate(kind: .ended, text: "Thanks")
