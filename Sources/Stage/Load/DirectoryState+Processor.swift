@@ -25,12 +25,23 @@ extension Room {
     /// What the room's program is to the processor: hosts who send, and what the mixer said last.
     fileprivate func show(at now: Double) -> ProcessorBudget.Show {
         let program = settings.program
-        let pixels = Double(program.width * program.height) * program.frameRate.perSecond
         let isFresh = loadReportedAt.map { now - $0 < ProcessorBudget.freshness } ?? false
+        let hosts = participants.filter(\.isHost)
+        let renditions = (program.ladder?.renditions ?? []).map { rendition in
+            Self.size(rendition.width, rendition.height, rendition.frameRate ?? program.frameRate)
+        }
         return ProcessorBudget.Show(
-            size: pixels / (1280 * 720 * 30),
-            hosts: participants.count { $0.isHost && !$0.flows.isEmpty },
-            measured: isFresh ? load?.cores : nil
+            size: Self.size(program.width, program.height, program.frameRate),
+            renditions: renditions.reduce(0, +),
+            hosts: hosts.count { !$0.flows.isEmpty },
+            expected: hosts.count { $0.flows.isEmpty && now - $0.modeSince < ProcessorBudget.arrival },
+            measured: isFresh ? load?.cores : nil,
+            level: isFresh ? load?.level ?? 0 : 0
         )
+    }
+
+    /// Pixels per second in those of 1280x720 at 30 pictures a second.
+    private static func size(_ width: Int, _ height: Int, _ rate: FrameRate) -> Double {
+        Double(width * height) * rate.perSecond / (1280 * 720 * 30)
     }
 }

@@ -1,22 +1,40 @@
 /// How much of the machine all rooms' mixers may have together, and whether one more host fits in: rules alone.
 ///
 /// What a room costs is what its mixer says. What a host will add is taken from a rough model of composing, coding and
-/// decoding, put right by what the rooms on air really cost beside what the model says of them.
+/// decoding, put right by what the rooms on air really cost beside what the model says of them. Hosts who were let in
+/// and do not send yet count as if they did. And while a mixer leaves out pictures for lack of time nobody comes in, as
+/// long as that can be the machine's fault: whatever was measured, it is not enough.
 public struct ProcessorBudget: Sendable, Equatable {
     /// A room as the model sees it.
     public struct Show: Sendable, Equatable {
         /// Pixels per second in those of 1280x720 at 30 pictures a second.
         public var size: Double
+        /// The same of all renditions together.
+        public var renditions: Double
         /// Hosts on air.
         public var hosts: Int
+        /// Hosts who were let in a moment ago and do not send yet.
+        public var expected: Int
         /// The cores its mixer keeps busy; nil when that is not known, 0 hosts then cost nothing.
         public var measured: Double?
+        /// How far down the program is; see `MixerLoad.level`.
+        public var level: Int
 
         /// Makes a show.
-        public init(size: Double = 1, hosts: Int, measured: Double? = nil) {
+        public init(
+            size: Double = 1,
+            renditions: Double = 0,
+            hosts: Int,
+            expected: Int = 0,
+            measured: Double? = nil,
+            level: Int = 0
+        ) {
             self.size = size
+            self.renditions = renditions
             self.hosts = hosts
+            self.expected = expected
             self.measured = measured
+            self.level = level
         }
     }
 
@@ -25,12 +43,20 @@ public struct ProcessorBudget: Sendable, Equatable {
 
     /// Cores for composing and coding a program of 1280x720 at 30 pictures a second.
     static let perProgram = 0.3
+    /// Cores for coding a rendition of that size.
+    static let perRendition = 0.2
     /// Cores for reading and decoding a host's pictures and sound.
     static let perHost = 0.1
     /// How far the model is believed to be off, either way.
     static let correction = 0.25...4.0
     /// Seconds after which a mixer that says nothing is believed to be gone.
     static let freshness = 5.0
+    /// Seconds in which a host who was let in is expected to send.
+    static let arrival = 60.0
+    /// From this level on a program leaves out pictures.
+    static let strained = 3
+    /// The part of the budget below which one room's strain is its own: what it does on a thread is too much for it.
+    static let spare = 0.5
     /// Seconds after which a refused host may ask again.
     static let retryAfter = 10
 
@@ -52,22 +78,28 @@ public struct ProcessorBudget: Sendable, Equatable {
     ///   - show: The room as it is.
     ///   - others: Every other room.
     public func admitsHost(to show: Show, beside others: [Show]) -> Bool {
+        guard show.level < Self.strained else { return false }
         let scale = Self.scale(of: others + [show])
-        func cost(_ show: Show) -> Double { show.measured ?? Self.model(show) * scale }
+        func cost(_ show: Show) -> Double {
+            let coming = Self.model(show, hosts: show.hosts + show.expected)
+            guard let measured = show.measured else { return coming * scale }
+            return measured + (coming - Self.model(show, hosts: show.hosts)) * scale
+        }
         let present = others.reduce(cost(show)) { $0 + cost($1) }
-        var more = show
-        more.hosts += 1
-        return present + (Self.model(more) - Self.model(show)) * scale <= cores
+        if present > cores * Self.spare, others.contains(where: { $0.level >= Self.strained }) { return false }
+        let hosts = show.hosts + show.expected
+        return present + (Self.model(show, hosts: hosts + 1) - Self.model(show, hosts: hosts)) * scale <= cores
     }
 
-    private static func model(_ show: Show) -> Double {
-        show.hosts == 0 ? 0 : perProgram * show.size + perHost * Double(show.hosts)
+    /// What a show costs with so many hosts on air.
+    private static func model(_ show: Show, hosts: Int) -> Double {
+        hosts == 0 ? 0 : perProgram * show.size + perRendition * show.renditions + perHost * Double(hosts)
     }
 
     /// What the measured rooms cost beside what the model says of them.
     private static func scale(of shows: [Show]) -> Double {
         let known = shows.filter { $0.hosts > 0 && ($0.measured ?? 0) > 0 }
-        let modelled = known.reduce(0) { $0 + model($1) }
+        let modelled = known.reduce(0) { $0 + model($1, hosts: $1.hosts) }
         guard modelled > 0 else { return 1 }
         let measured = known.reduce(0) { $0 + ($1.measured ?? 0) }
         return min(max(measured / modelled, correction.lowerBound), correction.upperBound)

@@ -17,6 +17,8 @@ struct Participant: Sendable {
     var mode: ParticipantMode
     var status: ParticipantStatus = .connecting
     let joinedAt: Double
+    /// When the participant got its present mode.
+    var modeSince: Double
     var revision: UInt64 = 1
     var liveness: Liveness
     /// The level that the client reports of itself, in dBFS.
@@ -62,6 +64,7 @@ struct Participant: Sendable {
         self.sources = sources
         self.mode = mode
         self.joinedAt = joinedAt
+        modeSince = joinedAt
         self.liveness = liveness
         gate = TrackGate()
     }

@@ -32,6 +32,7 @@ extension Room {
         dropPins(on: sid, at: now)
         setMode(mode, at: index)
         update(at: index) { participant in
+            participant.modeSince = now
             participant.flows.removeAll()
             if participant.isHost {
                 participant.sources = sources ?? (byInvitation ? Set(TrackName.allCases) : participant.sources)

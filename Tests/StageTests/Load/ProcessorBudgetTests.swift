@@ -1,3 +1,4 @@
+import FootlightTesting
 import Testing
 
 @testable import Stage
@@ -40,6 +41,57 @@ struct ProcessorBudgetTests {
         #expect(!ProcessorBudget(cores: 2, ceiling: 0.01).admitsHost(to: Show(hosts: 0), beside: []))
         let asleep = Show(hosts: 2, measured: 0)
         #expect(!ProcessorBudget(cores: 1, ceiling: 0.05).admitsHost(to: asleep, beside: []))
+    }
+
+    @Test("hosts who were let in and do not send yet count, beside a mixer that says what it costs, too")
+    func expected() {
+        #expect(two.admitsHost(to: Show(hosts: 0, expected: 11), beside: []))
+        #expect(!two.admitsHost(to: Show(hosts: 0, expected: 13), beside: []))
+        #expect(!two.admitsHost(to: Show(hosts: 0), beside: [Show(hosts: 0, expected: 12)]))
+        #expect(two.admitsHost(to: Show(hosts: 4, expected: 7, measured: 0.7), beside: []))
+        #expect(!two.admitsHost(to: Show(hosts: 4, expected: 9, measured: 0.7), beside: []))
+    }
+
+    @Test("renditions are coded, too")
+    func renditions() {
+        #expect(two.admitsHost(to: Show(renditions: 1, hosts: 9), beside: []))
+        #expect(!two.admitsHost(to: Show(renditions: 3, hosts: 9), beside: []))
+    }
+
+    @Test("while pictures are left out nobody comes into that room, nor into others unless half of the budget is free")
+    func strained() {
+        let strained = Show(hosts: 4, measured: 0.7, level: 3)
+        #expect(!two.admitsHost(to: strained, beside: []))
+        #expect(two.admitsHost(to: Show(hosts: 0), beside: [strained]))
+        #expect(!two.admitsHost(to: Show(hosts: 1, measured: 0.2), beside: [strained]))
+        #expect(two.admitsHost(to: Show(hosts: 1, measured: 0.2), beside: [Show(hosts: 4, measured: 0.7, level: 2)]))
+    }
+
+    @Test("rooms full of hosts of whom none sends yet do not get around the budget; after a minute they count no more")
+    func withoutPublishing() throws {
+        let clock = ManualClock()
+        let directory = RoomDirectory(
+            settings: StageSettings(processor: ProcessorBudget(cores: 2, ceiling: 0.68)),
+            clock: clock,
+            pepper: [1, 2, 3]
+        )
+        var admitted = 0
+        for room in 0..<10 {
+            _ = try directory.create(RoomSettings(name: "room\(room)"))
+            for host in 0..<12 {
+                let request = JoinRequest(identity: "host\(host)", mode: .sendAndReceive)
+                if (try? directory.join(room: "room\(room)", request)) != nil { admitted += 1 }
+            }
+        }
+        #expect(admitted == 10)
+        // One who steps back makes room for another.
+        _ = try directory.changeMode(room: "room0", participant: "host0", to: .receiveOnly)
+        _ = try directory.join(room: "room0", JoinRequest(identity: "guest", mode: .sendAndReceive))
+        #expect(throws: StageError.self) {
+            try directory.join(room: "room0", JoinRequest(identity: "late", mode: .sendAndReceive))
+        }
+        clock.advance(by: .seconds(61))
+        _ = try directory.join(room: "room0", JoinRequest(identity: "late", mode: .sendAndReceive))
     }
 
     @Test("a host beyond the budget is refused with 53006; a host who comes back, and the audience, are not")
