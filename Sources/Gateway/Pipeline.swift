@@ -96,7 +96,7 @@ struct Pipeline: Sendable {
 
         var supervision = MixerSupervision.Configuration()
         supervision.idle = Double(configuration.roomIdle)
-        mixers = MixerSupervisor(
+        let mixers = MixerSupervisor(
             configuration: supervision,
             logger: logger,
             onExit: { stage.mixerStopped(room: $0) },
@@ -109,6 +109,7 @@ struct Pipeline: Sendable {
             },
             launch: launchMixer
         )
+        self.mixers = mixers
 
         let segments = fanOut.hls
         hls = HLSDirectory(configuration: segments) {
@@ -150,7 +151,10 @@ struct Pipeline: Sendable {
             maximumLivestreams: configuration.maximumLivestreams,
             onFault: { room, error in stage.livestreamFailed(room: room, error) },
             onWarning: { room, warning in stage.livestreamWarned(room: room, warning) },
-            onChange: { room, status in news.changed(room: room, status) }
+            onChange: { room, status in
+                mixers.livestreamChanged(room: room, isOn: status.state == .starting || status.state == .started)
+                news.changed(room: room, status)
+            }
         )
 
         recordings = RecordingControl(RecordingConfiguration(configuration), feeds: feeds, logger: logger) {

@@ -3,7 +3,7 @@ import Media
 /// Decides when a room's mixer process starts, starts again, and stops.
 ///
 /// Events in, one action out; whoever holds this carries the action out. A mixer is wanted while the room has a host,
-/// and for the idle time after. One that dies is started again at once; one that keeps dying, after a growing wait,
+/// and for the idle time after; and for as long as a livestream is on, which begins and goes on with a slate. One that dies is started again at once; one that keeps dying, after a growing wait,
 /// so that a room that cannot run does not eat the machine.
 struct MixerSupervision {
     enum Action: Equatable {
@@ -42,6 +42,7 @@ struct MixerSupervision {
     private let configuration: Configuration
     private var state = State.stopped
     private var hasHost = false
+    private var isStreaming = false
     private var isEnded = false
     /// The room has ended, and its program goes on for a while; a process that dies now is the last one.
     private var isLingering = false
@@ -70,6 +71,20 @@ struct MixerSupervision {
         if isEnded, case .stopped = state { true } else { false }
     }
 
+    /// A room begins; what an earlier one of its name left behind goes by itself.
+    mutating func roomBegan(now: MonotonicTime) -> Action {
+        (hasHost, isStreaming) = (false, false)
+        (isEnded, isLingering) = (false, false)
+        hostless = nil
+        return decide(now: now)
+    }
+
+    /// The room's livestream has begun, or is over.
+    mutating func streamingChanged(_ isStreaming: Bool, now: MonotonicTime) -> Action {
+        self.isStreaming = isStreaming
+        return decide(now: now)
+    }
+
     /// The room has hosts, or has none any more.
     ///
     /// A host after the room's end is one of a new room that took the name over while the old one's process goes.
@@ -95,7 +110,7 @@ struct MixerSupervision {
     mutating func roomEnded(now: MonotonicTime) -> Action {
         isEnded = true
         isLingering = false
-        hasHost = false
+        (hasHost, isStreaming) = (false, false)
         hostless = nil
         return decide(now: now)
     }
@@ -129,7 +144,7 @@ struct MixerSupervision {
         guard !isEnded else { return false }
         // Nobody could tell a new process what to show.
         if isLingering { return isRunning }
-        if hasHost { return true }
+        if hasHost || isStreaming { return true }
         guard let hostless else { return false }
         return now.seconds(since: hostless) < configuration.idle
     }

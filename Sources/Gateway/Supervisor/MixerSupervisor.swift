@@ -17,6 +17,8 @@ final class MixerSupervisor: Service {
         ) async throws -> MixerProcess
 
     private enum Note: Sendable {
+        case began(room: String)
+        case streams(room: String, isStreaming: Bool)
         case hosts(room: String, hasHost: Bool)
         case lingers(room: String)
         case ended(room: String)
@@ -63,11 +65,22 @@ final class MixerSupervisor: Service {
     ///
     /// Any thread.
     func observe(_ event: StageEvent, hasHost: Bool) {
-        if case .roomEnded = event.payload {
+        switch event.payload {
+        case .roomEnded:
             continuation.yield(.lingers(room: event.roomName))
-        } else {
+        case .roomCreated:
+            continuation.yield(.began(room: event.roomName))
+            fallthrough
+        default:
             continuation.yield(.hosts(room: event.roomName, hasHost: hasHost))
         }
+    }
+
+    /// Notes that a room's livestream is on, or over: with one there is a program, whoever is on stage.
+    ///
+    /// Any thread.
+    func livestreamChanged(room: String, isOn: Bool) {
+        continuation.yield(.streams(room: room, isStreaming: isOn))
     }
 
     /// Notes that a room, which has ended before, needs no program any more.
@@ -117,6 +130,17 @@ final class MixerSupervisor: Service {
             guard hasHost || rooms[name] != nil else { return }
             var room = rooms[name] ?? makeRoom()
             let action = room.supervision.hostsChanged(hasHost, now: now)
+            await carryOut(action, name: name, room: &room)
+            rooms[name] = room
+        case .began(let name):
+            guard var room = rooms[name] else { return }
+            let action = room.supervision.roomBegan(now: now)
+            await carryOut(action, name: name, room: &room)
+            rooms[name] = room
+        case .streams(let name, let isStreaming):
+            guard isStreaming || rooms[name] != nil else { return }
+            var room = rooms[name] ?? makeRoom()
+            let action = room.supervision.streamingChanged(isStreaming, now: now)
             await carryOut(action, name: name, room: &room)
             rooms[name] = room
         case .lingers(let name):

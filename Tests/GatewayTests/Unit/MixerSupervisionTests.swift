@@ -95,6 +95,39 @@ final class MixerSupervisionTests {
         #expect(tick() == .none)
     }
 
+    @Test("A livestream has its program before the first host, and after the last one for as long as it is on")
+    func livestream() {
+        #expect(hosts(false) == .none)
+        #expect(supervision.streamingChanged(true, now: now) == .start(epoch: 101))
+        #expect(hosts(true) == .none && hosts(false) == .none)
+        wait(3000)
+        #expect(tick() == .none && supervision.isRunning)
+        #expect(supervision.streamingChanged(false, now: now) == .stop)
+        #expect(exit() == .none)
+        // Within the idle time a livestream that ends takes nothing away.
+        _ = hosts(true)
+        _ = supervision.streamingChanged(true, now: now)
+        _ = hosts(false)
+        wait(10)
+        #expect(supervision.streamingChanged(false, now: now) == .none)
+        wait(290)
+        #expect(tick() == .stop)
+    }
+
+    @Test("A livestream asks for no program of a room that has ended, and nothing of it is left in the next one")
+    func livestreamOfEndedRoom() {
+        _ = hosts(true)
+        _ = supervision.streamingChanged(true, now: now)
+        _ = supervision.roomLingers(now: now)
+        wait(1)
+        #expect(exit() == .none && secondsToStart() == nil)
+        _ = supervision.roomEnded(now: now)
+        #expect(supervision.streamingChanged(true, now: now) == .none)
+        #expect(supervision.roomBegan(now: now) == .none)
+        #expect(secondsToStart() == nil)
+        #expect(supervision.streamingChanged(true, now: now) == .start(epoch: 102))
+    }
+
     @Test("One that dies while the room idles is started again, for the program goes on")
     func diesIdle() {
         _ = hosts(true)
@@ -164,6 +197,8 @@ final class MixerSupervisionTests {
             case 0, 1: action = hosts(Bool.random(using: &random))
             case 2 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomEnded(now: now)
             case 5 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomLingers(now: now)
+            case 6: action = supervision.streamingChanged(Bool.random(using: &random), now: now)
+            case 7 where Int.random(in: 0..<9, using: &random) == 0: action = supervision.roomBegan(now: now)
             case 3 where isAlive, 4 where isAlive && wasAsked:
                 isAlive = false
                 action = exit(jitter: .random(in: 0...1, using: &random))
