@@ -90,7 +90,7 @@ final class ProgramCore {
         // Before the first scene nobody has a tile, and that says nothing.
         let view = hasScene ? scene.view(of: host.input.id) : .whole
         host.input.view.withLock { $0 = view }
-        host.isConcealed = scene.conceals(host.input.id)
+        host.isConcealed = scene.concealed.contains(host.input.id)
     }
 
     /// Takes a host out; its sound fades in the next quantum, its tile shows the colour.

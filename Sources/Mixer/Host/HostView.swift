@@ -40,13 +40,6 @@ enum HostView: Sendable, Equatable {
 }
 
 extension Scene {
-    /// Whether nothing of a host may be seen.
-    func conceals(_ host: String) -> Bool {
-        guard !concealed.contains(host) else { return true }
-        let places = tiles.lazy.filter { $0.participantSID == host }
-        return !places.isEmpty && places.allSatisfy { $0.source == .placeholder }
-    }
-
     /// How a host is seen.
     ///
     /// A host that may not be seen is none that is hidden: nothing of what it sends meanwhile may be kept for later.
