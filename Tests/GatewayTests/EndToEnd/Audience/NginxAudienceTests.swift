@@ -1,6 +1,7 @@
 @testable import FanOut
 import FootlightTesting
 import Foundation
+import Media
 @testable import Gateway
 import Stage
 import Testing

@@ -15,7 +15,7 @@ struct EmptyRoomTests {
         let nginx = try await NginxRTMP()
         let output: JSONValue = ["name": "nginx", "url": .string(nginx.url), "stream_key": "key"]
         try await stage.expect(202, "POST", stage.path("livestream/start"), ["outputs": [output]])
-        #expect(try await stage.waitForOutput("nginx", ["connected"], within: .seconds(20)))
+        #expect(try await stage.waitForOutput("nginx", ["connected"]))
         #expect(stage.gateway.mixers(of: stage.room).count == 1)
         #expect(try await eventually(within: .seconds(20)) { try !nginx.recordings.isEmpty })
         let tail = FLVTail(path: try #require(try nginx.recordings.first))
