@@ -3,8 +3,9 @@ import Media
 /// Decides when a room's mixer process starts, starts again, and stops.
 ///
 /// Events in, one action out; whoever holds this carries the action out. A mixer is wanted while the room has a host,
-/// and for the idle time after; and for as long as a livestream is on, which begins and goes on with a slate. One that dies is started again at once; one that keeps dying, after a growing wait,
-/// so that a room that cannot run does not eat the machine.
+/// for the idle time after, and for as long as a livestream is on, which begins and goes on with a slate. One that dies
+/// is started again at once; one that keeps dying, after a growing wait, so that a room that cannot run does not eat the
+/// machine.
 struct MixerSupervision {
     enum Action: Equatable {
         case none

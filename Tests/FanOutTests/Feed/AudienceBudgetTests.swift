@@ -97,7 +97,7 @@ struct AudienceBudgetTests {
         #expect(stand.counters.skips.load(ordering: .relaxed) == 2)
         for second in 7...40 {
             stand.wait(1)
-            slow.take(40_000)
+            slow.take(80_000)
             trickle.take(1)
             stand.send(Packets.key(Int64(second) * 1_000))
         }

@@ -19,13 +19,11 @@ final class FaultStage: Sendable {
     /// - Parameters:
     ///   - linger: Seconds for which the program goes on once the room has ended.
     ///   - isPlain: Nothing is levelled, written on tiles or moved slowly; otherwise the room has the usual settings.
-    ///   - program: How the program is made, where that is not the usual way.
     ///   - environment: Settings of the gateway.
     init(
         room: String,
         linger: Int = 0,
         isPlain: Bool = true,
-        program: [String: JSONValue] = [:],
         environment: [String: String] = [:]
     ) async throws {
         self.room = room
@@ -33,11 +31,8 @@ final class FaultStage: Sendable {
         gateway = try await GatewayProcess(environment: environment)
         // Tones are measured: each is to be as loud as it was sent.
         let sound: JSONValue = isPlain ? ["levelling": false] : [:]
-        var body: [String: JSONValue] = [
-            "unique_name": .string(room), "sound": sound, "linger": .number(Double(linger)),
-        ]
-        if !program.isEmpty { body["program"] = .object(program) }
-        try await expect(201, "POST", "/v1/rooms", .object(body))
+        let body: JSONValue = ["unique_name": .string(room), "sound": sound, "linger": .number(Double(linger))]
+        try await expect(201, "POST", "/v1/rooms", body)
         guard isPlain else { return }
         // So are colours, and the moment of each change.
         let layout: JSONValue = ["transition_ms": 0, "overlays": ["name": false, "mic": false]]
@@ -117,20 +112,6 @@ final class FaultStage: Sendable {
             try await self.gateway.request("GET", port: self.gateway.endpoints.httpPort, playlist).status == 200
         }
         guard isOnAir else { throw ToolFailure("no program after 30 s", log: gateway.log) }
-    }
-
-    /// Waits until the program shows these colours at these places.
-    func waitUntilSeen(_ colours: [(tile: TileRectangle, colour: Colour)]) async throws {
-        let picture = folder.file("seen.png")
-        let address = "http://127.0.0.1:\(gateway.endpoints.httpPort)" + path("snapshot.png?width=640")
-        var seen: [Colour] = []
-        let isSeen = try await eventually(within: .seconds(30), every: .milliseconds(100)) {
-            _ = try await ChildProcess.run(["curl", "-s", "-o", picture, address], within: .seconds(10))
-            guard let image = try? await Recording(path: picture).picture(at: 0) else { return false }
-            seen = colours.map { image.colour(of: $0.tile) }
-            return zip(seen, colours).allSatisfy { $0.distance(to: $1.colour) <= 24 }
-        }
-        guard isSeen else { throw ToolFailure("the program shows \(seen) instead of \(colours)", log: gateway.log) }
     }
 
     /// One output as GET egress tells it.
