@@ -33,6 +33,8 @@ final class FeedShare {
     private var queued = 0
     /// More waits for slow viewers than may.
     private var isPressed = false
+    /// So many watch that their writes are worth saving; from then on until half of them are gone.
+    private var isCrowd = false
     /// Why the feed is over; nil while it is not.
     private var endReason: AudienceEvent.CloseReason?
 
@@ -111,8 +113,19 @@ final class FeedShare {
         viewer.session?.record(.closed(reason), at: now, bytes: bytes)
     }
 
+    /// Lets the system gather the small writes of a crowd, and of a small audience no longer.
+    private func lookAtAudience() {
+        guard isTicking else { return }
+        let limit = isCrowd ? configuration.promptAudience / 2 : configuration.promptAudience
+        guard (counters.viewers.load(ordering: .relaxed) > limit) != isCrowd else { return }
+        isCrowd.toggle()
+        guard group.videoConfiguration != nil else { return }
+        for viewer in viewers.joined() where viewer.firstMedia != nil { viewer.writer.gather(isCrowd) }
+    }
+
     /// Hands the next packets to every viewer.
     func deliver(_ batch: [MediaPacket], now: MonotonicTime) {
+        lookAtAudience()
         let start = group.startingPoint(in: batch)
         let split = start ?? batch.endIndex
         group.append(batch, start: start, most: cache.largestGroup)
@@ -228,8 +241,7 @@ final class FeedShare {
         guard viewer.firstMedia == nil else { return }
         viewer.firstMedia = now
         // Only now, so that nothing of what a newcomer waits for is held back.
-        guard isTicking, counters.viewers.load(ordering: .relaxed) > configuration.promptAudience else { return }
-        if group.videoConfiguration != nil { viewer.writer.gather(true) }
+        if isCrowd, group.videoConfiguration != nil { viewer.writer.gather(true) }
     }
 
     /// Notes what a viewer was given while it flowed; to be called before it is in another state.

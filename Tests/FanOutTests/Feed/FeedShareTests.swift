@@ -73,6 +73,24 @@ struct FeedShareTests {
         #expect(few.text.contains("K0") && !few.isGathering)
     }
 
+    @Test("Who came before the crowd has its small writes gathered with it, and no longer when half of it has gone")
+    func crowd() {
+        let stand = ShareStand(FanOutConfiguration(promptAudience: 2))
+        goOnAir(stand)
+        let few = [stand.join(), stand.join()]
+        stand.send(Packets.picture(80))
+        #expect(few.allSatisfy { !$0.output.isGathering })
+        let third = stand.join()
+        stand.send(Packets.picture(120))
+        #expect((few + [third]).allSatisfy { $0.output.isGathering })
+        stand.share.remove(third.viewer, reason: .left, now: stand.now)
+        stand.send(Packets.picture(160))
+        #expect(few.allSatisfy { $0.output.isGathering })
+        stand.share.remove(few[1].viewer, reason: .left, now: stand.now)
+        stand.send(Packets.picture(200))
+        #expect(!few[0].output.isGathering)
+    }
+
     @Test("All viewers of a form get the same buffer, joiners too")
     func sharedBuffers() throws {
         let first = stand.join().output
