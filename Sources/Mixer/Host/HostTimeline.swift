@@ -10,6 +10,9 @@
 /// left for it to be late in. What it needs therefore counts from its own lead, and grows with the jitter that is
 /// really seen, up to the target.
 ///
+/// A host that sends slower than time passes, or whose way has become longer, comes too late for good. It is waited for
+/// anew then: half a second of sound is lost, and what follows is heard until that is used up.
+///
 /// What came is looked at only once it is `patience` old. By then every thread has delivered what arrived before, so
 /// each decision follows from the times of arrival alone, and a recording of them repeats it exactly.
 struct HostTimeline: Sendable {
@@ -27,6 +30,10 @@ struct HostTimeline: Sendable {
     static let early = 15_000.0
     /// An error beyond this is stepped over at any time.
     static let step = 500.0
+    /// So long everything must have come too late, in milliseconds, before a host is waited for anew.
+    static let starving = 500.0
+    /// Who makes up for more than this in that time is about to be in time by itself.
+    static let catchingUp = 50.0
     static let deadBand = 3.0
     /// Beyond this error the rate may rise from half a per cent, which nobody hears, to two.
     static let hurryBeyond = 60.0
@@ -68,6 +75,10 @@ struct HostTimeline: Sendable {
     private var smoothedError = 0.0
     private var drift = 0.0
     private var measured = DriftEstimate()
+    /// The first packet of those that have come too late without a break.
+    private var lateRun: (arrival: Double, delay: Double)?
+    /// The host is waited for anew with the next quantum.
+    private var isStarved = false
 
     /// Program time minus host time in milliseconds; nil until the host has settled.
     private(set) var offset: Double?
@@ -130,7 +141,8 @@ struct HostTimeline: Sendable {
         }
         let elapsed = min(max(now - (lastAdvance ?? now), 0), 1000) / 1000
         let error = wanted - present
-        if abs(error) > largestError(now, isRise: error > 0) {
+        if isStarved || abs(error) > largestError(now, isRise: error > 0) {
+            isStarved = false
             offset = wanted
             smoothedError = 0
             rate = drift
@@ -163,14 +175,33 @@ struct HostTimeline: Sendable {
         if firstArrival == nil { firstArrival = packet.arrival }
         let delay = packet.arrival - Double(packet.timestamp)
         let lead = packet.kind == .sound ? ProgramTime.fractionalMilliseconds(ofSample: ProgramTime.soundLead) : 0
-        if let offset, delay > offset - lead { late += 1 }
+        let isLate = offset.map { delay > $0 - lead } ?? false
+        if isLate { late += 1 }
         switch packet.kind {
         case .picture: pictureEdge.observe(delay: delay, arrival: packet.arrival, largestSpread: target)
         case .sound: soundEdge.observe(delay: delay, arrival: packet.arrival, largestSpread: target)
         }
         forgetHopelessEdge(packet.kind)
+        // Where there is sound, it is what is missed; a late picture is shown all the same.
+        if packet.kind == .sound { noteSound(isLate: isLate, delay: delay, arrival: packet.arrival) }
         // One kind only: the two may come with different delays, and which of them is there may change.
         if let delay = soundEdge.minimum ?? pictureEdge.minimum { measured.note(delay, at: packet.arrival) }
+    }
+
+    /// Notices that all sound comes too late and will go on to.
+    private mutating func noteSound(isLate: Bool, delay: Double, arrival: Double) {
+        guard isLate, let run = lateRun else {
+            lateRun = isLate ? (arrival, delay) : nil
+            return
+        }
+        guard arrival - run.arrival >= Self.starving else { return }
+        // Each such time is looked at by itself: a host may begin to catch up late.
+        lateRun = (arrival, delay)
+        guard delay > run.delay - Self.catchingUp else { return }
+        soundEdge = LiveEdge()
+        soundEdge.observe(delay: delay, arrival: arrival, largestSpread: target)
+        pictureEdge.keepNewest()
+        isStarved = true
     }
 
     /// When everything of late has come after its turn, the window's old minimum is of no use any more.

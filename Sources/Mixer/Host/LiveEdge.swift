@@ -62,8 +62,13 @@ struct LiveEdge: Sendable {
     }
 
     /// Forgets all but the last second and a half.
-    mutating func keepRecent() {
-        buckets.removeFirst(max(buckets.count - Self.recentBuckets, 0))
+    mutating func keepRecent() { keep(Self.recentBuckets) }
+
+    /// Forgets all but the last half second.
+    mutating func keepNewest() { keep(1) }
+
+    private mutating func keep(_ count: Int) {
+        buckets.removeFirst(max(buckets.count - count, 0))
         minimum = buckets.map(\.least).min()
     }
 }
