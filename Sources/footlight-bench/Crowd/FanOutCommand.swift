@@ -61,7 +61,7 @@ struct FanOutCommand: AsyncParsableCommand {
                 seconds: seconds,
                 joins: joins,
                 rounds: rounds,
-                binary: program.binary
+                program: program
             ).run()
         }
     }
@@ -95,7 +95,7 @@ struct FanOutCommand: AsyncParsableCommand {
                     var server = try await MediaServer.gateway(
                         tick: variant.tick,
                         threads: threads,
-                        binary: program.binary
+                        program: program
                     )
                     server.playback = variant.playback
                     ours[index].append(try await run.measure(server))

@@ -10,14 +10,14 @@ struct HLSComparison {
     let seconds: Int
     let joins: Int
     let rounds: Int
-    let binary: String?
+    let program: GatewayProgram
 
     /// Seconds in which a crowd settles before it is measured.
     private static let settling = 2
 
     /// Measures, and prints a table.
     func run() async throws {
-        let gateway = try await MediaServer.gateway(tick: 66, threads: threads, binary: binary)
+        let gateway = try await MediaServer.gateway(tick: 66, threads: threads, program: program)
         defer { gateway.end() }
         guard let port = gateway.httpPort else { throw ToolFailure("the gateway has no port for HTTP") }
         let stream = try await PublishedStream(clip, to: gateway)
@@ -52,6 +52,10 @@ struct HLSComparison {
             "delay, 99 %"
         )
         for size in sizes {
+            // A viewer under another's name may not wait beside it.
+            let playlists = try (0..<size).map { _ in
+                try PlaylistScout.mediaPath(room: gateway.stream, connection: &connection)
+            }
             for workload in HLSWorkload.allCases {
                 var (theirs, ours) = ([HLSFigures](), [HLSFigures]())
                 for _ in 0..<rounds {
@@ -69,7 +73,7 @@ struct HLSComparison {
                         pid: gateway.pid,
                         port: port,
                         size,
-                        workload.steps(scout, size: size, period: period)
+                        workload.steps(scout, playlists: playlists, period: period)
                     ) {
                         guard workload == .lowLatency else { return }
                         $0.firstPicture = try join(port: port, room: gateway.stream)

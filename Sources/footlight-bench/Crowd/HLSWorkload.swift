@@ -11,24 +11,28 @@ enum HLSWorkload: String, CaseIterable {
 
     /// The steps of the viewers of a gateway.
     ///
-    /// - Parameter period: Milliseconds of a part.
+    /// - Parameters:
+    ///   - playlists: Where each viewer finds its own playlist.
+    ///   - period: Milliseconds of a part.
     func steps(
         _ scout: PlaylistScout,
-        size: Int,
+        playlists: [String],
         period: Int64
     ) -> @Sendable (Int, Int, MonotonicTime) -> RequestCrowd.Step {
         let start = MonotonicTime.now()
         return { [self] viewer, turn, now in
             guard let news = scout.news else { return .rest }
             if self != .lowLatency || turn == 0 {
-                guard now >= Self.due(viewer, turn, of: size, every: period, since: start) else { return .rest }
+                guard now >= Self.due(viewer, turn, of: playlists.count, every: period, since: start) else {
+                    return .rest
+                }
             }
             switch self {
             case .parts: return .ask(HTTPExchange.request(news.partPath))
-            case .playlists: return .ask(HTTPExchange.request(news.playlistPath))
+            case .playlists: return .ask(HTTPExchange.request(playlists[viewer]))
             case .lowLatency:
                 // Whoever has a part waits for the next one.
-                let path = turn % 2 == 0 ? news.playlistPath + news.nextDirectives : news.partPath
+                let path = turn % 2 == 0 ? playlists[viewer] + news.nextDirectives : news.partPath
                 return .ask(HTTPExchange.request(path))
             }
         }

@@ -79,17 +79,11 @@ struct MediaServer {
     /// - Parameters:
     ///   - tick: Milliseconds between two writes to a viewer.
     ///   - threads: Event loops.
-    ///   - binary: The footlight program; the one beside this program when nil.
-    static func gateway(tick: Int, threads: Int, binary: String?) async throws -> MediaServer {
-        let gateway = try await GatewayProcess(
-            environment: ["FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)"].merging(quiet) { $1 },
-            binary: binary
-        )
+    ///   - program: The gateway.
+    static func gateway(tick: Int, threads: Int, program: GatewayProgram) async throws -> MediaServer {
+        let gateway = try await program.start(["FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)"])
         return try await MediaServer(gateway, name: "Footlight, \(tick) ms")
     }
-
-    /// What a gateway is told that is to be measured.
-    static let quiet = ["FOOTLIGHT_LOG_LEVEL": "error"]
 
     /// Makes a room in a gateway that nobody is in.
     init(_ gateway: GatewayProcess, name: String) async throws {

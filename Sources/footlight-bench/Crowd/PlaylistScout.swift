@@ -9,8 +9,6 @@ final class PlaylistScout: Sendable {
     struct News: Sendable {
         /// The playlist's text.
         var playlist = ""
-        /// Where it is asked for, with the player's name.
-        var playlistPath = ""
         /// Where its newest part is.
         var partPath = ""
         /// The newest part from which a player can begin.
@@ -117,7 +115,7 @@ final class PlaylistScout: Sendable {
             guard let start = line.firstRange(of: "URI=\"") else { return nil }
             return line[start.upperBound...].prefix { $0 != "\"" }
         }
-        var news = News(playlist: playlist, playlistPath: path)
+        var news = News(playlist: playlist)
         for line in playlist.split(separator: "\n") {
             if line.hasPrefix("#EXT-X-PART:"), let part = uri(line) {
                 news.partPath = folder + part

@@ -46,7 +46,7 @@ struct GlassCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
+        let gateway = try await program.start()
         defer { gateway.end() }
         var room: [String: JSONValue] = ["unique_name": .string(Self.room)]
         if let jitterTarget { room["program"] = ["jitter_target": .number(Double(jitterTarget))] }
@@ -54,11 +54,7 @@ struct GlassCommand: AsyncParsableCommand {
         let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]
         let place = try await gateway.api("POST", "/v1/rooms/\(Self.room)/participants", seat)
         let host = TimeCodeHost(address: try hostAddress(place), sound: .live)
-        let isPlayable = try await eventually(within: .seconds(30), every: .milliseconds(200)) {
-            let egress = try await gateway.api("GET", "/v1/rooms/\(Self.room)/egress")
-            return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
-        }
-        guard isPlayable else { throw ToolFailure("no program comes", log: gateway.log) }
+        try await gateway.waitUntilPlayable(Self.room)
 
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let program = ReceivedProgram()
@@ -125,6 +121,7 @@ struct GlassCommand: AsyncParsableCommand {
         try await Task.sleep(for: .seconds(seconds))
         let reading = try await reader.read()
         let scratch = try TemporaryFolder("glass")
+        if let keep { try FileManager.default.createDirectory(atPath: keep, withIntermediateDirectories: true) }
         let still = (keep ?? scratch.path) + "/" + name.filter { $0.isLetter || $0 == "." } + ".png"
         let shot = try await reader.screenshot(to: still)
         return [(join * 1000).text(0)] + cells(reading.ages, unread: reading.unread) + [

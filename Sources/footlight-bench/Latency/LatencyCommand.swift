@@ -37,9 +37,7 @@ struct LatencyCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        var environment = ["FOOTLIGHT_LOG_LEVEL": "warning"]
-        if let tick { environment["FOOTLIGHT_FANOUT_TICK"] = "\(tick)" }
-        let gateway = try await GatewayProcess(environment: environment, binary: program.binary)
+        let gateway = try await program.start(tick.map { ["FOOTLIGHT_FANOUT_TICK": "\($0)"] } ?? [:])
         defer { gateway.end() }
         let room: JSONValue = ["unique_name": "bench", "program": ["jitter_target": .number(Double(jitterTarget))]]
         try expect(try await gateway.api("POST", "/v1/rooms", room), "the room")

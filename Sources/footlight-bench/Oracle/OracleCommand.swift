@@ -43,14 +43,11 @@ struct OracleCommand: AsyncParsableCommand {
     func run() async throws {
         EgressLibraries.initialise()
         DescriptorLimit.raise()
-        let gateway = try await GatewayProcess(
-            environment: [
-                "FOOTLIGHT_LOG_LEVEL": "error", "FOOTLIGHT_FANOUT_TICK": "100",
-                // Without it players' own names for their devices are not taken, and each session is a device.
-                "FOOTLIGHT_VIEWERSHIP_DEVICE_IDS": "true",
-            ],
-            binary: program.binary
-        )
+        let gateway = try await program.start([
+            "FOOTLIGHT_LOG_LEVEL": "error", "FOOTLIGHT_FANOUT_TICK": "100",
+            // Without it players' own names for their devices are not taken, and each session is a device.
+            "FOOTLIGHT_VIEWERSHIP_DEVICE_IDS": "true",
+        ])
         defer { gateway.end() }
         let program = try await OracleProgram(room: Self.room, gateway)
         defer { program.stop() }

@@ -37,18 +37,14 @@ struct PlayersCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
+        let gateway = try await program.start()
         defer { gateway.end() }
         try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
         let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]
         let reply = try await gateway.api("POST", "/v1/rooms/\(Self.room)/participants", seat)
         let host = TimeCodeHost(address: try hostAddress(reply), sound: .live)
         defer { host.leave() }
-        let isPlayable = try await eventually(within: .seconds(30), every: .milliseconds(200)) {
-            let egress = try await gateway.api("GET", "/v1/rooms/\(Self.room)/egress")
-            return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
-        }
-        guard isPlayable else { throw ToolFailure("no program comes", log: gateway.log) }
+        try await gateway.waitUntilPlayable(Self.room)
         // What was shown before the hosts came leaves the playlist's end.
         try await Task.sleep(for: .seconds(6))
 

@@ -30,7 +30,7 @@ struct RoomsCommand: AsyncParsableCommand {
     @OptionGroup var program: GatewayProgram
 
     func run() async throws {
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "error"], binary: program.binary)
+        let gateway = try await program.start()
         defer { gateway.end() }
         let pid = gateway.endpoints.pid
         let bare = try figure(RunningProcess.residentBytes(of: pid))

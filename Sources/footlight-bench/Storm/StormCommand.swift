@@ -53,13 +53,10 @@ struct StormCommand: AsyncParsableCommand {
         let playbacks = protocols.split(separator: ",").compactMap { MediaServer.Playback(rawValue: String($0)) }
         guard !playbacks.isEmpty, joins > 0, within > 0 else { throw ValidationError("nobody comes") }
         let clip = try await Clip.program(hasSound: false, seconds: 10, kilobits: rate)
-        let gateway = try await GatewayProcess(
-            environment: [
-                "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)",
-                "FOOTLIGHT_FANOUT_VIEWERS": "\(limit)",
-            ].merging(MediaServer.quiet) { $1 },
-            binary: program.binary
-        )
+        let gateway = try await program.start([
+            "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)",
+            "FOOTLIGHT_FANOUT_VIEWERS": "\(limit)",
+        ])
         let server = try await MediaServer(gateway, name: "Footlight")
         defer { server.end() }
         let stream = try await PublishedStream(clip, to: server)
