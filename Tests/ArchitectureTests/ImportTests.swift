@@ -34,7 +34,7 @@ private let table: [String: String] = [
     Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets Webhooks \
     GatewayModel ControlAPI Pages Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
-    HTTPTypes FoundationNetworking \(foundation)
+    HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 FoundationNetworking \(foundation)
     """,
     "footlight": "Gateway FootlightClient GatewayModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """

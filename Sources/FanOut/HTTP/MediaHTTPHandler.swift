@@ -21,6 +21,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// Parts of all answers.
     public typealias OutboundOut = HTTPResponsePart
 
+    /// Told to those behind: a stream has the connection to itself from now on, and no request will come.
+    public struct TakenOver: Sendable {}
+
     private let site: MediaSite
     private var limits: HTTPLimits { site.limits }
     /// A request that is answered here and whose end has not come yet; without a `MediaRequest` it was one too many.
@@ -162,6 +165,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             case .success(let stream):
                 isStreaming = true
                 stream.begin(context: context)
+                context.fireUserInboundEventTriggered(TakenOver())
                 return
             case .failure(let refusal):
                 response = refusal.response

@@ -100,13 +100,9 @@ struct GatewayWeb: Sendable {
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         let site = pipeline.site
-        let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [MediaHTTPHandler(site: site)],
-            httpDecoderConfiguration: .init(maxHeaderFieldSize: Self.headerLimit, maxHeaderListSize: Self.headerLimit)
-        )
         let server = application(
             pages.responder(before: routes.router().buildResponder()),
-            channel: channel,
+            server: HTTPServerBuilder { MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit) },
             address: .hostname(configuration.host, port: configuration.httpPort),
             connections: configuration.httpConnections,
             group: group,
@@ -124,7 +120,7 @@ struct GatewayWeb: Sendable {
     ) -> some Service {
         let server = application(
             routes.adminRouter().buildResponder(),
-            channel: HTTP1Channel.Configuration(idleTimeout: .seconds(30)),
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(30))),
             address: .hostname("127.0.0.1", port: configuration.adminPort),
             connections: Self.adminConnections,
             group: group,
@@ -155,7 +151,7 @@ struct GatewayWeb: Sendable {
 
     private func application<Responder: HTTPResponder>(
         _ responder: Responder,
-        channel: HTTP1Channel.Configuration,
+        server: HTTPServerBuilder,
         address: BindAddress,
         connections: Int,
         group: any EventLoopGroup,
@@ -167,7 +163,7 @@ struct GatewayWeb: Sendable {
         logger.logLevel = max(logger.logLevel, .warning)
         return Application(
             responder: responder,
-            server: .http1(configuration: channel),
+            server: server,
             configuration: ApplicationConfiguration(
                 address: address,
                 serverName: "Footlight",

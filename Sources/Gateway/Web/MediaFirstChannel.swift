@@ -1,0 +1,57 @@
+import FanOut
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// Connections of the public HTTP port: media is answered on the event loop, and the server for all else comes with the first
+/// request that needs it.
+///
+/// That server's part of a connection is a channel of its own kind and a task with all its frames, which together are more
+/// than all that a viewer needs.
+struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
+    /// A connection, and what becomes of its second half.
+    struct Connection: ServerChildChannelValue {
+        let channel: any Channel
+        /// Its second half; nil when it ends, or is a stream for good, without having needed one.
+        let server: EventLoopFuture<LateServer.Server?>
+    }
+
+    let responder: Responder
+    let site: MediaSite
+    /// Most of a request's header, in bytes.
+    let headerLimit: Int
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
+        channel.eventLoop.makeCompletedFuture {
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = headerLimit
+            limits.maxHeaderListSize = headerLimit
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline(
+                withPipeliningAssistance: false,
+                withErrorHandling: false,
+                withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: limits
+            )
+            let server = channel.eventLoop.makePromise(of: LateServer.Server?.self)
+            try pipeline.addHandlers([
+                HTTP1ToHTTPServerCodec(secure: false), MediaHTTPHandler(site: site),
+                HTTPConnectionStateHandler(logger: logger), LateServer(server),
+            ])
+            return Connection(channel: channel, server: server.futureResult)
+        }
+    }
+
+    func handle(value connection: Connection, logger: Logger) async {
+        await withTaskCancellationHandler {
+            guard let server = try? await connection.server.get() else { return }
+            await handleHTTP(asyncChannel: server, logger: logger)
+        } onCancel: {
+            connection.channel.close(promise: nil)
+        }
+    }
+}
