@@ -237,20 +237,24 @@ static inline void c_third_rows(const uint8_t *const *rows, uint8_t *target, int
     c_third_rows_plain(rows, target, width);
 }
 
-// `count` samples, at least 32, out of a row of twice as many with two more on either side of it.
-static inline void c_half_columns(const uint8_t *source, uint8_t *target, int count, bool is_plain)
+// Rows of `count` samples, at least 32, each out of a row of `divisor` times as many, two or three; beside those rows is
+// room for two samples more on either side.
+static inline void c_fine_columns(
+    uint8_t *source, ptrdiff_t stride, uint8_t *target, ptrdiff_t target_stride, int count, int rows, int divisor,
+    bool is_plain)
 {
+    // At the edges the first and the last sample stand in for those beyond them. For all rows before the first of them is
+    // read: a processor waits that is to load as a whole what has just been stored in pieces. That, and one call for
+    // several rows, saves a seventh of the scaler's time.
+    int width = divisor * count;
+    for (int row = 0; row < rows; row++) {
+        uint8_t *from = source + row * stride;
+        from[-2] = from[-1] = from[0];
+        from[width] = from[width + 1] = from[width - 1];
+    }
+    void (*columns)(const uint8_t *, uint8_t *, int) = divisor == 2 ? c_half_columns_plain : c_third_columns_plain;
 #if defined(__x86_64__)
-    if (!is_plain && TestCpuFlag(kCpuHasAVX2)) return c_half_columns_avx2(source, target, count);
+    if (!is_plain && TestCpuFlag(kCpuHasAVX2)) columns = divisor == 2 ? c_half_columns_avx2 : c_third_columns_avx2;
 #endif
-    c_half_columns_plain(source, target, count);
-}
-
-// The same out of a row of three times as many.
-static inline void c_third_columns(const uint8_t *source, uint8_t *target, int count, bool is_plain)
-{
-#if defined(__x86_64__)
-    if (!is_plain && TestCpuFlag(kCpuHasAVX2)) return c_third_columns_avx2(source, target, count);
-#endif
-    c_third_columns_plain(source, target, count);
+    for (int row = 0; row < rows; row++) columns(source + row * stride, target + row * target_stride, count);
 }

@@ -90,18 +90,16 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
                 asked = wanted
             }
             let count = makeRows(of: source, width, height, by: divisor, from: y, most: rows.upperBound - y)
-            for index in 0..<count {
-                let row = memory + index * Self.stride + Self.margin
-                for step in 1...Self.beyond {
-                    row[-step] = row[0]
-                    row[width - 1 + step] = row[width - 1]
-                }
-                let line = target.at(x: 0, y: y + index)
-                switch divisor {
-                case .two: c_half_columns(row, line, targetWidth, isPlain)
-                case .three: c_third_columns(row, line, targetWidth, isPlain)
-                }
-            }
+            c_fine_columns(
+                memory + Self.margin,
+                Self.stride,
+                target.at(x: 0, y: y),
+                target.stride,
+                targetWidth,
+                Int32(count),
+                Int32(divisor.rawValue),
+                isPlain
+            )
             y += count
         }
     }
