@@ -7,17 +7,25 @@ struct KWeighting: Sendable {
     /// One second-order filter of both channels, transposed direct form II.
     private struct Section {
         let b0: Double
-        let b1: Double
-        let b2: Double
         let a1: Double
         let a2: Double
+        /// What of the input goes into the next state, that by way of the output included: so no state has to wait for
+        /// an output, and the next sample not for this one's.
+        let toFirst: Double
+        let toSecond: Double
         var first = Pair()
         var second = Pair()
 
+        init(b0: Double, b1: Double, b2: Double, a1: Double, a2: Double) {
+            (self.b0, self.a1, self.a2) = (b0, a1, a2)
+            (toFirst, toSecond) = (b1 - a1 * b0, b2 - a2 * b0)
+        }
+
         mutating func apply(_ input: Pair) -> Pair {
             let output = b0 * input + first
-            first = b1 * input - a1 * output + second
-            second = b2 * input - a2 * output
+            let next = (toFirst * input + second) - a1 * first
+            second = toSecond * input - a2 * first
+            first = next
             return output
         }
 

@@ -34,6 +34,10 @@ struct LoudnessMeter: Sendable {
     private(set) var measured = 0
     /// The last block counted.
     private(set) var isCounting = false
+    /// LUFS of the blocks remembered, gated; nil before the first above the gate.
+    ///
+    /// Found out once for each block, since it is asked for with each quantum.
+    private(set) var gated: Double?
 
     /// - Parameters:
     ///   - memory: Blocks that the gated loudness is taken of; one comes each 100 ms.
@@ -73,8 +77,10 @@ struct LoudnessMeter: Sendable {
         }
         guard isCounting else { return }
         Self.store(block, in: &blocks, at: &blockIndex, capacity: memory)
+        let gated = gatedLoudness
+        self.gated = gated
         // A knock before the first word is no measure of what follows.
-        if blocks.count >= Self.stepsOfShortTerm, let gated { speech?.hear(gated) }
+        if blocks.count >= Self.stepsOfShortTerm { speech?.hear(gated) }
     }
 
     /// LU between the loud and the quiet of the last three seconds, the loudest and quietest tenth of it left out.
@@ -100,9 +106,7 @@ struct LoudnessMeter: Sendable {
         measured >= Self.stepsOfShortTerm ? Self.loudness(mean(of: Self.stepsOfShortTerm)) : Self.silence
     }
 
-    /// LUFS of the blocks remembered, gated; nil before the first above the gate.
-    var gated: Double? {
-        guard !blocks.isEmpty else { return nil }
+    private var gatedLoudness: Double {
         let all = blocks.reduce(0, +) / Double(blocks.count)
         let least = all / 10  // 10 LU as a ratio of energies.
         var (sum, count) = (0.0, 0)
