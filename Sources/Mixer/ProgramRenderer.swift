@@ -21,15 +21,21 @@ public final class ProgramRenderer {
     private let ring: CanvasRing
     private let music: SlateMusic
     private let wardrobe = Wardrobe(AssetShelf())
-    private var inputs: [String: HostInput] = [:]
-    private var decoders: [String: InlineDecoder] = [:]
+    private var hosts: [Host] = []
     private var now: MonotonicTime
     private var usedSeconds = 0.0
+    /// Spent on opening the encoders, which is part of encoding as opening the hosts' decoders is of decoding.
+    private var openingSeconds = 0.0
     private let recorder: ArrivalRecorder?
 
-    /// A decoder that can be kept in a dictionary.
-    private final class InlineDecoder {
+    /// A host with its decoder, which there can be only one of.
+    private final class Host {
+        let input: HostInput
         var decoder = HostDecoder()
+
+        init(_ input: HostInput) {
+            self.input = input
+        }
     }
 
     /// - Parameters:
@@ -50,6 +56,7 @@ public final class ProgramRenderer {
         self.configuration = configuration
         anchor = ProgramAnchor(start: start, firstSample: firstSample)
         ring = try CanvasRing(width: configuration.width, height: configuration.height)
+        let before = MonotonicSleep.threadSeconds()
         let encoder = try ProgramEncoder(
             configuration,
             encoderOptions: encoderOptions,
@@ -57,6 +64,7 @@ public final class ProgramRenderer {
             ring: ring,
             sink: sink
         )
+        openingSeconds = MonotonicSleep.threadSeconds() - before
         self.encoder = encoder
         music = SlateMusic(wardrobe.assets)
         core = Self.core(configuration, anchor: anchor, ring: ring, output: encoder, wardrobe: wardrobe, music: music)
@@ -120,7 +128,7 @@ public final class ProgramRenderer {
 
     /// Changes what is shown and heard, from the next picture on.
     public func apply(_ scene: Scene) {
-        let shown = thrift.apply(scene, to: inputs.values)
+        let shown = thrift.apply(scene, to: inputs)
         recorder?.record(.scene(shown), step: core.steps)
     }
 
@@ -128,7 +136,7 @@ public final class ProgramRenderer {
     ///
     /// - Parameter jitterTarget: Milliseconds its media is held back; nil takes the program's own.
     public func addHost(_ id: String, jitterTarget: Int? = nil) -> HostInput {
-        if let known = inputs[id] { return known }
+        if let known = hosts.first(where: { $0.input.id == id }) { return known.input }
         let input = HostInput(
             id: id,
             anchor: anchor,
@@ -136,24 +144,22 @@ public final class ProgramRenderer {
             recorder: recorder
         )
         recorder?.record(.add(input.recordedNumber), step: core.steps)
-        inputs[id] = input
-        decoders[id] = InlineDecoder()
+        hosts.append(Host(input))
         core.add(input)
         return input
     }
 
     /// Takes a host out.
     public func removeHost(_ id: String) {
-        inputs.removeValue(forKey: id)?.close()
-        decoders.removeValue(forKey: id)
+        if let index = hosts.firstIndex(where: { $0.input.id == id }) { hosts.remove(at: index).input.close() }
         core.remove(id)
         recorder?.record(.remove(id), step: core.steps)
     }
 
     /// Changes how long a host's media is held back, milliseconds; it moves there without a break.
     public func setJitterTarget(_ target: Int, for id: String) {
-        guard let input = inputs[id] else { return }
-        input.setJitterTarget(target)
+        guard let host = hosts.first(where: { $0.input.id == id }) else { return }
+        host.input.setJitterTarget(target)
         recorder?.record(.jitterTarget(id, target), step: core.steps)
     }
 
@@ -193,7 +199,7 @@ public final class ProgramRenderer {
             beforeStep(core.steps)
             takeInDrawn()
             if let step = machine?.work(until: now) {
-                let shown = thrift.degrade(to: step, inputs.values)
+                let shown = thrift.degrade(to: step, inputs)
                 recorder?.record(.scene(shown), step: core.steps)
             }
             decode()
@@ -216,6 +222,7 @@ public final class ProgramRenderer {
         result.processor.encode = encoding.encodeSeconds
         result.processor.rest = 0
         result.processor.rest = max(usedSeconds - result.processor.total, 0)
+        result.processor.encode += openingSeconds
         result.soundEncodeSeconds = encoding.soundSeconds
         result.keyPictures = encoding.keyPictures
         result.bytesOut = encoding.bytes
@@ -226,15 +233,17 @@ public final class ProgramRenderer {
     /// The canvas of the newest picture, to look at between calls.
     var newestCanvas: Canvas { ring.canvases[core.newestCanvas] }
 
+    private var inputs: [HostInput] { hosts.map(\.input) }
+
     private func decode() {
         music.fill()
         let time = anchor.milliseconds(at: now)
-        for (id, input) in inputs {
-            guard let inline = decoders[id] else { continue }
-            inline.decoder.economy = input.economy.withLock { $0 }
-            inline.decoder.view = input.view.withLock { $0 }
-            while let packet = input.takeDue(at: time) { inline.decoder.decode(packet, into: input.media) }
-            while inline.decoder.isBehind { inline.decoder.catchUp(into: input.media) }
+        for host in hosts {
+            let input = host.input
+            host.decoder.economy = input.economy.withLock { $0 }
+            host.decoder.view = input.view.withLock { $0 }
+            while let packet = input.takeDue(at: time) { host.decoder.decode(packet, into: input.media) }
+            while host.decoder.isBehind { host.decoder.catchUp(into: input.media) }
         }
     }
 }
