@@ -18,6 +18,8 @@ struct FootlightMix {
     private static let jitterTarget = 100
     /// Milliseconds from a host's clock to the arrival of its packets.
     private static let transit: Int64 = 30
+    /// Milliseconds of program in which there is more to do than later.
+    private static let beginning: Int64 = 2000
 
     func run() throws -> MixFigures {
         let before = ProcessorTime.own
@@ -38,33 +40,44 @@ struct FootlightMix {
             arrivals += try clip.packets.map { (input, $0) }
         }
         arrivals.sort { $0.packet.timestamp < $1.packet.timestamp }
+        var beginning: MixFigures?
         for (input, packet) in arrivals {
+            if beginning == nil, packet.timestamp >= Self.beginning {
+                beginning = Self.figures(renderer.statistics, used: ProcessorTime.own - before)
+            }
             let moment = MonotonicTime(nanoseconds: 0).advanced(milliseconds: packet.timestamp + Self.transit)
             renderer.advance(to: moment)
             input.receive(packet, arrival: moment)
         }
         let end = Int64(clips.map(\.seconds).max() ?? 0) * 1000 + Int64(Self.jitterTarget)
         renderer.advance(to: MonotonicTime(nanoseconds: 0).advanced(milliseconds: end))
-        return try figures(renderer.statistics, used: ProcessorTime.own - before)
+        let statistics = renderer.statistics
+        try check(statistics)
+        let whole = Self.figures(statistics, used: ProcessorTime.own - before)
+        var result = whole.perSecond(Double(clips.map(\.seconds).max() ?? 1))
+        result.laterShareOutsideCodecs = whole.since(beginning ?? MixFigures()).shareOutsideCodecs
+        return result
     }
 
     /// A run that lost pictures or sound would be cheap for the wrong reason.
-    private func figures(_ statistics: MixerStatistics, used: Double) throws -> MixFigures {
+    private func check(_ statistics: MixerStatistics) throws {
         let errors = statistics.encodeErrors + statistics.hosts.reduce(0) { $0 + $1.decodeErrors }
         let wanted = Int64(clips.map(\.seconds).min() ?? 0) * 30
         guard errors == 0, statistics.skippedPictures == 0, statistics.hosts.allSatisfy({ $0.pictures >= wanted - 3 })
         else { throw ToolFailure("the mix is not whole: \(statistics)") }
-        let seconds = Double(clips.map(\.seconds).max() ?? 1)
+    }
+
+    /// All that was spent so far.
+    private static func figures(_ statistics: MixerStatistics, used: Double) -> MixFigures {
         let processor = statistics.processor
-        let stages = processor.total - processor.rest
         return MixFigures(
-            decode: processor.decode / seconds,
-            compose: processor.compose / seconds,
-            encode: processor.encode / seconds,
-            sound: processor.sound / seconds,
-            soundDecoding: statistics.hosts.reduce(0) { $0 + $1.soundSeconds } / seconds,
-            soundCoding: statistics.soundEncodeSeconds / seconds,
-            rest: max(used - stages, 0) / seconds
+            decode: processor.decode,
+            compose: processor.compose,
+            encode: processor.encode,
+            sound: processor.sound,
+            soundDecoding: statistics.hosts.reduce(0) { $0 + $1.soundSeconds },
+            soundCoding: statistics.soundEncodeSeconds,
+            rest: max(used - (processor.total - processor.rest), 0)
         )
     }
 }

@@ -20,6 +20,9 @@ struct MixerCommand: AsyncParsableCommand {
     @Option(help: "How often the runs alternate; 0 measures no time.")
     var rounds = 3
 
+    @Flag(help: "Footlight alone with its defaults, a line for each round: to compare two builds in turns.")
+    var own = false
+
     @Flag(help: "Also compare the pictures with what the hosts give without any shortcut.")
     var likeness = false
 
@@ -27,8 +30,23 @@ struct MixerCommand: AsyncParsableCommand {
         CodecLibraries.quiet()
         var clips: [Clip] = []
         for number in 0..<min(max(hosts, 1), 12) { clips.append(try await Clip.host(number, seconds: seconds)) }
+        if own { return try measureOwn(clips) }
         if rounds > 0 { try await measure(clips) }
         if likeness { try await compare(clips) }
+    }
+
+    private func measureOwn(_ clips: [Clip]) throws {
+        let options = VideoEncoderConfiguration.usualOptions
+        for _ in 0..<rounds {
+            let run = try FootlightMix(clips: clips, program: size.program, encoderOptions: options).run()
+            let parts: [(String, Double)] = [
+                ("decode", run.decode), ("compose", run.compose), ("encode", run.encode), ("sound", run.sound),
+                ("mixing", run.mixing), ("rest", run.rest), ("total", run.total),
+            ]
+            let text = parts.map { "\($0) \(($1 * 1000).text(1))" }.joined(separator: ", ")
+            let (share, later) = (run.shareOutsideCodecs * 100, run.laterShareOutsideCodecs * 100)
+            print("\(text) ms; neither decoding nor encoding \(share.text(2)) %, later \(later.text(2)) %")
+        }
     }
 
     private func measure(_ clips: [Clip]) async throws {
@@ -78,7 +96,9 @@ struct MixerCommand: AsyncParsableCommand {
         }
         for (name, runs) in [("equal options", plain), ("defaults", usual)] {
             let other = Samples(runs.map(\.shareOutsideCodecs)).median * 100
-            print("neither decoding nor encoding, \(name): \(MixGoals.text(other, goals.outsideCodecs, digits: 2)) %")
+            let later = Samples(runs.map(\.laterShareOutsideCodecs)).median * 100
+            let verdict = MixGoals.text(other, goals.outsideCodecs, digits: 2)
+            print("neither decoding nor encoding, \(name): \(verdict) %; after the beginning \(later.text(2)) %")
         }
         func sound(_ part: (MixFigures) -> Double) -> String { (Samples(usual.map(part)).median * 1000).text(1) }
         print(
