@@ -8,10 +8,15 @@ import Synchronization
 ///
 /// Until its first key picture each is read as soon as something is there; from then on as the viewers of a `Crowd`.
 final class Storm: Sendable {
+    private struct Viewer {
+        let socket: Int32
+        /// What it says now and then.
+        let habit: [UInt8]?
+    }
+
     private struct Joiner {
         let began: MonotonicTime
-        /// Of which kind it is.
-        let dialogue: Int
+        let way: StormWay
         var skim: any StreamSkim
         var isConnected = false
         /// Bytes of the server's answer to what was said first that are still to come before the rest is said.
@@ -22,9 +27,10 @@ final class Storm: Sendable {
     private static let patience = 10.0
     private static let sweep: Int64 = 200
 
-    private let port: [Int]
-    private let dialogues: [Dialogue]
-    private let skims: [@Sendable () -> any StreamSkim]
+    /// Sweeps from one thing that a viewer says to the next.
+    private static let habit = 10
+
+    private let ways: [StormWay]
     private let size: Int
     private let duration: Double
     private let figures = Mutex(StormFigures())
@@ -32,18 +38,11 @@ final class Storm: Sendable {
     private let isStopped = Atomic(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Lets the viewers come, evenly over `seconds`, one of each server value after the other.
-    init(of size: Int, at servers: [MediaServer], within seconds: Double) {
+    /// Lets the viewers come, evenly over `seconds`, one by each way after the other.
+    init(of size: Int, by ways: [StormWay], within seconds: Double) {
         self.size = size
+        self.ways = ways
         duration = seconds
-        port = servers.map(\.viewerPort)
-        dialogues = servers.map(\.dialogue)
-        skims = servers.map { server in
-            switch server.playback {
-            case .rtmp: { RTMPSkim() }
-            case .flv: { FLVSkim() }
-            }
-        }
         Thread.detachNewThread {
             self.run()
             self.hasEnded.signal()
@@ -65,9 +64,10 @@ final class Storm: Sendable {
     private func run() {
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
         var joiners: [Int32: Joiner] = [:]
-        var watching: [Int32] = []
+        var watching: [Viewer] = []
+        var sweeps = 0
         defer {
-            for socket in watching + Array(joiners.keys) { close(socket) }
+            for socket in watching.map(\.socket) + Array(joiners.keys) { close(socket) }
             scratch.deallocate()
         }
         let start = MonotonicTime.now()
@@ -77,13 +77,17 @@ final class Storm: Sendable {
             let now = MonotonicTime.now()
             let elapsed = now.seconds(since: start)
             while begun < min(size, Int(Double(size) * elapsed / duration) + 1) {
-                begin(begun % dialogues.count, &joiners)
+                begin(ways[begun % ways.count], &joiners)
                 begun += 1
             }
             for socket in ready(joiners, within: begun < size || !joiners.isEmpty ? 1 : 50) {
                 guard let isDone = serve(socket, scratch, &joiners) else { continue }
-                joiners[socket] = nil
-                if isDone { watching.append(socket) } else { close(socket) }
+                let joiner = joiners.removeValue(forKey: socket)
+                if isDone {
+                    watching.append(Viewer(socket: socket, habit: joiner?.skim.habit))
+                } else {
+                    close(socket)
+                }
             }
             if begun == size, !isOver, joiners.isEmpty || elapsed > duration + Self.patience {
                 figures.withLock {
@@ -93,22 +97,23 @@ final class Storm: Sendable {
                 joined.store(true, ordering: .relaxed)
             }
             if now >= nextSweep {
-                drain(&watching, scratch)
+                drain(&watching, scratch, turn: sweeps % Self.habit)
+                sweeps += 1
                 nextSweep = now.advanced(milliseconds: Self.sweep)
             }
         }
     }
 
-    private func begin(_ kind: Int, _ joiners: inout [Int32: Joiner]) {
-        guard let socket = try? ViewerSocket.begin(port: port[kind]) else {
+    private func begin(_ way: StormWay, _ joiners: inout [Int32: Joiner]) {
+        guard let socket = try? ViewerSocket.begin(port: way.port) else {
             figures.withLock { $0.failed += 1 }
             return
         }
         joiners[socket] = Joiner(
             began: .now(),
-            dialogue: kind,
-            skim: skims[kind](),
-            answer: dialogues[kind].answerLength
+            way: way,
+            skim: way.skim(),
+            answer: way.dialogue.answerLength
         )
     }
 
@@ -131,7 +136,7 @@ final class Storm: Sendable {
         if !joiner.isConnected {
             joiner.isConnected = true
             joiners[socket] = joiner
-            guard (try? ViewerSocket.send(dialogues[joiner.dialogue].hello, on: socket)) != nil else { return fail() }
+            guard (try? ViewerSocket.send(joiner.way.dialogue.hello, on: socket)) != nil else { return fail() }
             return nil
         }
         defer { joiners[socket] = joiner }
@@ -142,7 +147,7 @@ final class Storm: Sendable {
             if joiner.answer > 0 {
                 joiner.answer -= taken
                 let isAnswered = joiner.answer <= 0
-                if isAnswered, (try? ViewerSocket.send(dialogues[joiner.dialogue].request, on: socket)) == nil {
+                if isAnswered, (try? ViewerSocket.send(joiner.way.dialogue.request, on: socket)) == nil {
                     return fail()
                 }
             }
@@ -150,11 +155,13 @@ final class Storm: Sendable {
             switch result {
             case .keyPicture?:
                 let wait = MonotonicTime.now().seconds(since: joiner.began) * 1000
-                figures.withLock { $0.waits.add(wait) }
+                figures.withLock { $0.waits[joiner.way.name, default: Samples()].add(wait) }
                 return true
             case .refused?:
                 figures.withLock { $0.refused += 1 }
                 return false
+            case .ask(let question)?:
+                guard (try? ViewerSocket.send(question, on: socket)) != nil else { return fail() }
             case nil: continue
             }
         }
@@ -165,14 +172,22 @@ final class Storm: Sendable {
         return false
     }
 
-    private func drain(_ watching: inout [Int32], _ scratch: UnsafeMutableRawBufferPointer) {
+    /// - Parameter turn: Of those who say something now and then, whose it is.
+    private func drain(_ watching: inout [Viewer], _ scratch: UnsafeMutableRawBufferPointer, turn: Int) {
         var closed: Set<Int32> = []
-        for socket in watching {
+        for viewer in watching {
+            let socket = viewer.socket
+            if let habit = viewer.habit, Int(socket) % Self.habit == turn {
+                guard (try? ViewerSocket.send(habit, on: socket)) != nil else {
+                    closed.insert(socket)
+                    continue
+                }
+            }
             let taken = recv(socket, scratch.baseAddress, 1 << 20, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC))
             if taken == 0 || (taken < 0 && errno != EAGAIN && errno != EINTR) { closed.insert(socket) }
         }
         guard !closed.isEmpty else { return }
-        watching.removeAll { closed.contains($0) }
+        watching.removeAll { closed.contains($0.socket) }
         for socket in closed { close(socket) }
         figures.withLock { $0.closed += closed.count }
     }

@@ -18,8 +18,8 @@ struct StormCommand: AsyncParsableCommand {
     @Option(help: "Seconds in which they come.")
     var within = 5.0
 
-    @Option(help: "How they watch: rtmp, flv, parted by commas.")
-    var protocols = "rtmp,flv"
+    @Option(help: "How they watch: rtmp, flv, hls, parted by commas.")
+    var protocols = "rtmp,flv,hls"
 
     @Option(help: "Viewers who watch before.")
     var before = 200
@@ -50,8 +50,12 @@ struct StormCommand: AsyncParsableCommand {
     func run() async throws {
         EgressLibraries.initialise()
         DescriptorLimit.raise()
-        let playbacks = protocols.split(separator: ",").compactMap { MediaServer.Playback(rawValue: String($0)) }
-        guard !playbacks.isEmpty, joins > 0, within > 0 else { throw ValidationError("nobody comes") }
+        let names = protocols.split(separator: ",").map(String.init)
+        let playbacks = names.compactMap { MediaServer.Playback(rawValue: $0) }
+        guard names.allSatisfy({ $0 == "hls" || MediaServer.Playback(rawValue: $0) != nil }) else {
+            throw ValidationError("viewers come by rtmp, flv and hls")
+        }
+        guard !names.isEmpty, joins > 0, within > 0 else { throw ValidationError("nobody comes") }
         let clip = try await Clip.program(hasSound: false, seconds: 10, kilobits: rate)
         let gateway = try await program.start([
             "FOOTLIGHT_FANOUT_TICK": "\(tick)", "FOOTLIGHT_THREADS": "\(threads)",
@@ -61,14 +65,21 @@ struct StormCommand: AsyncParsableCommand {
         defer { server.end() }
         let stream = try await PublishedStream(clip, to: server)
         defer { stream.stop() }
-        let servers = playbacks.map { playback in
+        let ways = names.map { name in
+            guard let playback = MediaServer.Playback(rawValue: name) else { return StormWay(hlsOf: server) }
+            var server = server
+            server.playback = playback
+            return StormWay(server)
+        }
+        // Who watches before, and who is slow, is sent a stream.
+        let servers = (playbacks.isEmpty ? [.rtmp] : playbacks).map { playback in
             var server = server
             server.playback = playback
             return server
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            try await storm(gateway, servers, group)
+            try await storm(gateway, ways, servers, group)
             try await group.shutdownGracefully()
         } catch {
             try await group.shutdownGracefully()
@@ -78,6 +89,7 @@ struct StormCommand: AsyncParsableCommand {
 
     private func storm(
         _ gateway: GatewayProcess,
+        _ ways: [StormWay],
         _ servers: [MediaServer],
         _ group: MultiThreadedEventLoopGroup
     ) async throws {
@@ -114,7 +126,7 @@ struct StormCommand: AsyncParsableCommand {
             try await Task.sleep(for: .seconds(4))
             try await note("with slow ones")
         }
-        let storm = Storm(of: joins, at: servers, within: within)
+        let storm = Storm(of: joins, by: ways, within: within)
         guard try await eventually(within: .seconds(within + 15), { storm.isOver }) else {
             storm.leave()
             throw ToolFailure("the storm does not end", log: gateway.log)
@@ -128,15 +140,18 @@ struct StormCommand: AsyncParsableCommand {
             try await note("slow ones gone")
         }
         let result = storm.result
+        let counted = try await StormState(gateway).joins
         storm.leave()
         print("\(joins) viewers (\(protocols)) within \(within.text(1)) s, to a stream of \(rate) kb/s\n")
-        print("first pictures a second: \((Double(result.waits.values.count) / result.lasted).text(0))")
-        let waits = result.waits
-        print(
-            "first key picture, ms: median \(waits.median.text(1)), 99 % \(waits.percentile(99).text(1)), ",
-            terminator: ""
-        )
-        print("last \(waits.largest.text(1))")
+        let came = result.waits.values.reduce(0) { $0 + $1.values.count }
+        print("first pictures a second: \((Double(came) / result.lasted).text(0))")
+        for (name, waits) in result.waits.sorted(by: { $0.key < $1.key }) {
+            print(
+                "first key picture by \(name), ms: median \(waits.median.text(1)), 99 % \(waits.percentile(99).text(1)), "
+                    + "last \(waits.largest.text(1)), of \(waits.values.count) viewers"
+            )
+        }
+        print("counted as joined: \(counted)")
         print(
             "told that there is no room: \(result.refused); failed: \(result.failed); sent away later: \(result.closed)"
         )

@@ -1,7 +1,7 @@
 /// What a crowd that came all at once met with.
 struct StormFigures: Sendable {
-    /// Milliseconds from the beginning of the connection to the last byte of the first key picture.
-    var waits = Samples()
+    /// Milliseconds from the beginning of the connection to the last byte of the first key picture, by how they came.
+    var waits: [String: Samples] = [:]
     /// Told that there is no room.
     var refused = 0
     /// Sent away without a word, or not let in at all.

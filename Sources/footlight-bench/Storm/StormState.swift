@@ -20,6 +20,9 @@ struct StormState {
         kernel = Self.kernelBytes
     }
 
+    /// Viewers who were proven to watch, as the gateway counts them.
+    var joins: Int { Int(metrics["footlight_viewer_joins_total"] ?? 0) }
+
     /// One line of a table.
     func row(_ name: String, gap: Double) -> [String] {
         func mebibytes(_ bytes: Double) -> String { (bytes / 1_048_576).text(1) }

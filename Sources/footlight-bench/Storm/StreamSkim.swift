@@ -1,11 +1,20 @@
 /// Looks through what a server sends a new viewer for the end of its first key picture, and keeps nothing of it.
 protocol StreamSkim {
-    /// Takes the next bytes; nil while neither is there.
+    /// Takes the next bytes; nil while there is nothing to say of them.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> SkimResult?
+    /// What the viewer says every two seconds as long as it watches; nil when it only listens.
+    var habit: [UInt8]? { get }
+}
+
+extension StreamSkim {
+    var habit: [UInt8]? { nil }
 }
 
 /// What a new viewer came to.
 enum SkimResult {
+    /// It says this before it is given more.
+    case ask([UInt8])
+    /// All of its first key picture is there; by HLS, of the segment that begins with it.
     case keyPicture
     case refused
 }
