@@ -188,6 +188,30 @@ struct ScriptTests {
             truth: #"["<img src=x onerror=alert(1)>", 0, "<img src=x onerror=alert(1)>"]"#
         ),
         Claim(
+            what: "a page goes on by the session that it had, and by a new one where that is none any more",
+            script: """
+                const { Program } = await import('/site/watch/program.js');
+                const { fetch } = globalThis;
+                const { run } = Program.prototype;
+                Program.prototype.run = () => undefined;
+                const asked = [];
+                globalThis.fetch = async (url) => {
+                    asked.push(url);
+                    const answer = new Response('', { status: url.includes('old') ? 403 : 200 });
+                    return Object.defineProperty(answer, 'url', { value: `http://h${url}` });
+                };
+                const program = new Program(document.createElement('video'), '/live/show/index.m3u8');
+                for (const sid of [null, 'a+b', 'old']) {
+                    program.sid = sid;
+                    await program.takePlaylist();
+                }
+                Object.assign(globalThis, { fetch });
+                Program.prototype.run = run;
+                return [asked.map((url) => url.slice('/live/show/index.m3u8'.length)), program.sid];
+                """,
+            truth: #"[["", "?sid=a%2Bb", "?sid=old", ""], null]"#
+        ),
+        Claim(
             what: "a beacon is a line of CMCD version 2",
             script: """
                 const { Beacon } = await import('/site/watch/beacon.js');

@@ -12,6 +12,8 @@ public final class HeadlessBrowser: Sendable {
         var requests: [String] = []
         var complaints: [String] = []
         var session: String?
+        /// The script that runs before those of each page.
+        var preparation: String?
     }
 
     private let child: ChildProcess
@@ -58,7 +60,18 @@ public final class HeadlessBrowser: Sendable {
     public var complaints: [String] { state.withLock { $0.complaints } }
 
     /// Opens an address.
-    public func open(_ url: String) async throws {
+    ///
+    /// - Parameter script: Runs in the page, and in the frames in it, before anything of theirs; what an earlier call asked
+    ///   for does not any more.
+    public func open(_ url: String, preparedBy script: String? = nil) async throws {
+        if let former = state.withLock({ $0.preparation }) {
+            _ = try await send("Page.removeScriptToEvaluateOnNewDocument", ["identifier": .string(former)])
+            state.withLock { $0.preparation = nil }
+        }
+        if let script {
+            let answer = try await send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
+            state.withLock { $0.preparation = answer["identifier"].string }
+        }
         _ = try await send("Page.navigate", ["url": .string(url)])
     }
 

@@ -74,7 +74,7 @@ function outputForm(room, isRunning) {
   const field = (name, label, properties = {}) => h('input', {
     class: 'field', name, 'aria-label': label, placeholder: label, required: true, spellcheck: 'false', ...properties,
   });
-  const name = field('name', 'Name', { pattern: '[A-Za-z0-9_-]{1,64}', autocomplete: 'off' });
+  const name = field('name', 'Name', { pattern: '[A-Za-z0-9_\\-]{1,64}', autocomplete: 'off' });
   const url = field('url', 'rtmp://…', { type: 'url', autocomplete: 'off' });
   const key = field('key', 'Stream key', { type: 'password', autocomplete: 'new-password' });
   const button = h('button', { class: 'button small main', type: 'submit' }, 'Push there');

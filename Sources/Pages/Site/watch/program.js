@@ -61,7 +61,7 @@ export class Program extends EventTarget {
   }
 
   async playOnce() {
-    const { body, url } = await take(this.address, 'text');
+    const { body, url } = await this.takePlaylist();
     const variants = parseMultivariant(body, url);
     if (variants.length === 0) throw new Error('nothing to play');
     this.sid = new URL(variants[0].url).searchParams.get('sid');
@@ -88,12 +88,26 @@ export class Program extends EventTarget {
         onEnd: (reason, error) => this.finish(reason, error),
         onBlocked: () => this.become('paused'),
       };
-      // By the same session, so that a viewer counts once.
-      const address = this.sid ? `${this.address}?sid=${encodeURIComponent(this.sid)}` : this.address;
       this.player = isNative
-        ? new NativePlayer(this.video, address, tell)
+        ? new NativePlayer(this.video, this.ownAddress, tell)
         : new MSEPlayer(this.video, this.variant, tell);
     });
+  }
+
+  /** By the session that the page has: so a viewer counts once, whatever is begun again. */
+  get ownAddress() {
+    return this.sid ? `${this.address}?sid=${encodeURIComponent(this.sid)}` : this.address;
+  }
+
+  async takePlaylist() {
+    try {
+      return await take(this.ownAddress, 'text');
+    } catch (error) {
+      // A session that the gateway does not know as its own any more.
+      if (!this.sid || !(error instanceof HTTPFailure) || error.status !== 403) throw error;
+      this.sid = null;
+      return take(this.address, 'text');
+    }
   }
 
   /** The renditions of a new playlist, with the choice that was made among those of the last. */

@@ -25,6 +25,7 @@ struct PagesShowTests {
         try await reach(browser)
         try await expectBeacons(browser, stage)
         try await embed(browser)
+        try await playNatively(browser, site, stage)
         try await operate(browser, site, stage, name: name)
 
         let foreign = browser.requests.filter { request in
@@ -126,6 +127,38 @@ struct PagesShowTests {
         _ = try await browser.evaluate("document.querySelector('iframe').remove()")
     }
 
+    /// A browser that has a player of its own and none of ours is left to that, and its viewer is one.
+    private func playNatively(_ browser: HeadlessBrowser, _ site: String, _ stage: FaultStage) async throws {
+        let joins = try await stage.gateway.api("GET", stage.path("viewership")).json["joins"].int ?? 0
+        try await browser.open(
+            "\(site)/watch/show",
+            preparedBy: """
+                globalThis.MediaSource = globalThis.ManagedMediaSource = undefined;
+                const { canPlayType } = HTMLMediaElement.prototype;
+                HTMLMediaElement.prototype.canPlayType = function (type) {
+                    return type.includes('mpegurl') ? 'maybe' : canPlayType.call(this, type);
+                };
+                """
+        )
+        let source = "document.querySelector('video')?.getAttribute('src')"
+        #expect(try await browser.waits(for: source, within: .seconds(10)))
+        let address = try await browser.evaluate(source).string ?? ""
+        #expect(address.hasPrefix("/live/show/index.m3u8?sid="), "\(address)")
+        let sid = address.split(separator: "=").last ?? ""
+        #expect(try await browser.evaluate("footlight.program.sid").string ?? "" == sid)
+        let isPlaying = "footlight.program.state === 'playing' && document.querySelector('video').currentTime > 0"
+        #expect(try await browser.waits(for: isPlaying, within: .seconds(20)))
+        var counted: JSONValue = .null
+        let isCounted = try await eventually(within: .seconds(20), every: .milliseconds(100)) {
+            counted = try await stage.gateway.api("GET", stage.path("viewership")).json
+            return counted["joins"].int == joins + 1
+        }
+        #expect(isCounted, "\(counted.text)")
+        // The page's own requests, the player's, and those of the beacons are all of the one session.
+        let named = browser.requests.filter { $0.hasPrefix("\(site)/live/show/") && $0.contains("?sid=\(sid)") }
+        #expect(!named.isEmpty)
+    }
+
     private func operate(_ browser: HeadlessBrowser, _ site: String, _ stage: FaultStage, name: String) async throws {
         try await browser.open("\(site)/dashboard#/room/show")
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(5)))
@@ -147,6 +180,8 @@ struct PagesShowTests {
 
         try await expectFigures(browser, stage)
 
+        try await retry(browser, stage)
+
         // A mute by the page's button, which the gateway takes by the cookie, comes back as an event.
         _ = try await browser.evaluate("document.querySelector('.track').click()")
         let isMuted = "document.querySelector('.track').dataset.state === 'muted'"
@@ -157,6 +192,28 @@ struct PagesShowTests {
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(3)))
         let status = try await browser.evaluate("fetch('/v1/rooms').then((answer) => answer.status)")
         #expect(status.int == 401)
+    }
+
+    /// An output that nobody takes is added by the page's form, and tried again by its button.
+    private func retry(_ browser: HeadlessBrowser, _ stage: FaultStage) async throws {
+        let nobody = try FreePort.pick()
+        _ = try await browser.evaluate(
+            """
+            for (const [name, value] of [['name', 'far'], ['url', 'rtmp://127.0.0.1:\(nobody)/live'], ['key', 'k']]) {
+                document.querySelector(`.output-form [name=${name}]`).value = value;
+            }
+            document.querySelector('.output-form button').click();
+            """
+        )
+        let button = "document.querySelector('.output button:not([hidden])')"
+        #expect(try await browser.waits(for: button, within: .seconds(10)))
+        #expect(try await browser.evaluate("document.querySelector('.output .name').textContent").string == "far")
+        _ = try await browser.evaluate("\(button).click()")
+        let lines = "[...document.querySelectorAll('.toast')].map((line) => line.textContent)"
+        #expect(try await browser.waits(for: "\(lines).includes('far: trying again now')", within: .seconds(10)))
+        #expect(browser.requests.contains { $0.hasSuffix("/v1/rooms/show/livestream/outputs/far/retry") })
+        let state = try await stage.output("far")["state"].string ?? ""
+        #expect(["connecting", "interrupted", "failed"].contains(state), "\(state)")
     }
 
     /// Badges, the chart and the files; and the page as a phone has it, light and dark.
