@@ -81,6 +81,8 @@ public struct MixerStatistics: Sendable, Equatable {
     public var lateTicks: Int64 = 0
     /// Pictures left out because the encoder was behind.
     public var skippedPictures: Int64 = 0
+    /// Pictures left out on purpose, to have more time for the others.
+    public var sparedPictures: Int64 = 0
     /// Times the program was more than a second late and jumped.
     public var jumps: Int64 = 0
     /// The latest the program's thread ever woke, in milliseconds.

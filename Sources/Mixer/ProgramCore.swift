@@ -158,7 +158,10 @@ final class ProgramCore {
     }
 
     private func makePicture(_ index: Int64, sample: Int64, isLate: Bool) {
-        guard !isLeftOut(index) else { return }
+        guard !isLeftOut(index) else {
+            statistics.sparedPictures += 1
+            return
+        }
         guard output.pendingPictures <= Self.mostPending else {
             statistics.skippedPictures += 1
             gauge?.skipped()

@@ -242,6 +242,18 @@ public final class ProgramMixer: Sendable {
     /// How near the program is to the limit of its machine, and what it does without; any thread.
     public var load: ProgramLoad { gauge.load }
 
+    /// What became of the program's pictures; any thread.
+    public var frames: MixerFrames {
+        let statistics = report.withLock { $0.statistics }
+        var frames = gauge.frames
+        frames.lost = [
+            .compose: Int(statistics.lateTicks), .encode: Int(statistics.skippedPictures),
+            .degrade: Int(statistics.sparedPictures),
+            .rendition: encoder.renditions.reduce(0) { $0 + Int($1.droppedPictures) },
+        ]
+        return frames
+    }
+
     /// What every input gives at this moment, in no order; at most a tenth of a second old.
     ///
     /// Any thread.

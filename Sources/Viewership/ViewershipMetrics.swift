@@ -57,16 +57,7 @@ extension ViewershipLedger {
             .histogram,
             "Time from a viewer's request to its first media."
         )
-        var total = 0
-        for (bound, count) in zip(StartupHistogram.bounds + [.infinity], histogram.counts) {
-            total += count
-            family.add(Double(total), ("le", bound.isInfinite ? "+Inf" : "\(bound)"))
-        }
-        family.add(histogram.sum)
-        family.add(Double(total))
-        for place in family.samples.indices { family.samples[place].suffix = "_bucket" }
-        family.samples[family.samples.count - 2].suffix = "_sum"
-        family.samples[family.samples.count - 1].suffix = "_count"
+        family.addHistogram(bounds: StartupHistogram.bounds, counts: histogram.counts, sum: histogram.sum)
         return family
     }
 

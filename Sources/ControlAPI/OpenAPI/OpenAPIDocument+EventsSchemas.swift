@@ -298,6 +298,31 @@ extension OpenAPIDocument {
                 cores:
                   type: number
                   description: 'Processor cores that the mixer keeps busy.'
+            MixerFramesResource:
+              description: 'What became of a program''s pictures since its mixer began.'
+              type: object
+              required:
+                - counts
+                - seconds
+                - lost
+              properties:
+                counts:
+                  type: array
+                  items:
+                    type: integer
+                  description: >-
+                    Pictures made, by the time that took: up to 2, 5, 10, 15, 20, 25, 33, 40, 50,
+                    100, 250 ms, a second, and more.
+                seconds:
+                  type: number
+                  description: 'Seconds of all together.'
+                lost:
+                  type: object
+                  additionalProperties:
+                    type: integer
+                  description: >-
+                    Pictures that were not made, by where they were lost: compose, encode, degrade,
+                    rendition.
             MixerReportBody:
               description: >-
                 The body of POST /v1/rooms/{room}/mixer/report: what the room's mixer hears and
@@ -314,6 +339,9 @@ extension OpenAPIDocument {
                 load:
                   $ref: '#/components/schemas/MixerLoadResource'
                   description: 'How the mixer itself is doing; left out where that is not known.'
+                frames:
+                  $ref: '#/components/schemas/MixerFramesResource'
+                  description: 'What became of the program''s pictures; left out where that is not known.'
             MixerReportEntry:
               description: 'One host as the mixer hears and sees it.'
               type: object

@@ -37,6 +37,10 @@ extension MixerReport {
                 )
             )
         }
-        self.init(entries: entries, load: body.load.map { MixerLoad($0) })
+        self.init(
+            entries: entries,
+            load: body.load.map { MixerLoad($0) },
+            frames: body.frames.flatMap { MixerFrames($0) }
+        )
     }
 }

@@ -7,6 +7,14 @@ extension MixerLoadResource {
     }
 }
 
+extension MixerFrames {
+    /// What a mixer reports; nil for figures that make no sense.
+    init?(_ body: MixerFramesResource) {
+        let lost = body.lost.compactMap { name, count in Loss(rawValue: name).map { ($0, count) } }
+        self.init(counts: body.counts, seconds: body.seconds, lost: Dictionary(lost) { $1 })
+    }
+}
+
 extension MixerLoad {
     /// What a mixer reports.
     init(_ body: MixerLoadResource) {

@@ -9,6 +9,12 @@ extension GatewayMetrics {
         func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
             MetricFamily(name: name, kind: .gauge, help: help, samples: [.init(labels: [], value: value)])
         }
+        func counter(_ name: String, _ help: String, _ counts: [PlaybackProtocol: UInt64]) -> MetricFamily {
+            let samples = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+                MetricFamily.Sample(["protocol": $0.key.rawValue], Double($0.value))
+            }
+            return MetricFamily(name: name, kind: .counter, help: help, samples: samples)
+        }
         return [
             gauge("footlight_fanout_viewers", "RTMP and HTTP-FLV viewers let in now.", Double(load.viewers)),
             gauge(
@@ -43,21 +49,11 @@ extension GatewayMetrics {
                 help: "The part in use of the machine's memory or the container's; above 0.8 new viewers are refused.",
                 samples: MemoryUse.current().map { [.init(labels: [], value: $0.part)] } ?? []
             ),
-            MetricFamily(
-                name: "footlight_fanout_refused_total",
-                kind: .counter,
-                help: "Viewers sent away for want of room.",
-                samples: load.refused.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-                    .init(labels: [.init(name: "protocol", value: $0.key.rawValue)], value: Double($0.value))
-                }
-            ),
-            MetricFamily(
-                name: "footlight_egress_bytes_total",
-                kind: .counter,
-                help: "Bytes of media and playlists given to viewers; hls with and without low latency.",
-                samples: load.sent.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-                    .init(labels: [.init(name: "protocol", value: $0.key.rawValue)], value: Double($0.value))
-                }
+            counter("footlight_fanout_refused_total", "Viewers sent away for want of room.", load.refused),
+            counter(
+                "footlight_egress_bytes_total",
+                "Bytes of media and playlists given to viewers; hls with and without low latency.",
+                load.sent
             ),
             MetricFamily(
                 name: "footlight_hls_stored_bytes",

@@ -21,4 +21,37 @@ extension GatewayMetrics {
             family("cores", "Processor cores that the mixer keeps busy.") { $0.cores },
         ]
     }
+
+    /// What became of the pictures of every room's program; a mixer that begins anew counts anew.
+    var mixerFrames: [MetricFamily] {
+        let rooms = stage.rooms(.inProgress).compactMap { room in room.frames.map { (name: room.name, frames: $0) } }
+        var times = MetricFamily(
+            name: "footlight_mixer_frame_seconds",
+            kind: .histogram,
+            help: "Time that a picture takes to be composed and coded, which go on beside each other: the longer one.",
+            samples: []
+        )
+        for room in rooms {
+            times.addHistogram(
+                bounds: MixerFrames.bounds,
+                counts: room.frames.counts,
+                sum: room.frames.seconds,
+                labels: [.init(name: "room", value: room.name)]
+            )
+        }
+        let lost = MetricFamily(
+            name: "footlight_mixer_frames_dropped_total",
+            kind: .counter,
+            help: "Pictures of programs and renditions that were not made.",
+            samples: rooms.flatMap { room in
+                MixerFrames.Loss.allCases.map { loss in
+                    MetricFamily.Sample(
+                        ["room": room.name, "stage": loss.rawValue],
+                        Double(room.frames.lost[loss] ?? 0)
+                    )
+                }
+            }
+        )
+        return [times, lost]
+    }
 }

@@ -32,7 +32,7 @@ struct GatewayMetrics: Sendable {
     }
 
     private var families: [MetricFamily] {
-        let mixers = hostTimes + mixerLoads + [mixerRestarts]
+        let mixers = hostTimes + mixerLoads + mixerFrames + [mixerRestarts]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + pushes + recordings.figures.families
         let audience = viewership.metrics() + [logLines] + history.status.families
         return [build] + audience + media + (webhooks?.status.families ?? [])

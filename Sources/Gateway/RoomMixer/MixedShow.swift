@@ -66,7 +66,7 @@ final class MixedShow {
         let processor = ProcessorUse()
         self.reporter = reporter {
             latest.room.withLock { $0 }.report(mixer.signals).telling(mixer.statistics.hosts)
-                .telling(mixer.load, cores: processor.cores)
+                .telling(mixer.load, cores: processor.cores).telling(mixer.frames)
         }
         self.reporter.bringSnapshots(of: mixer)
         self.assets = assets { bytes, id in mixer.provide(bytes, for: id) }

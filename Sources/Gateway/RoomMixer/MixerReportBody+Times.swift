@@ -31,6 +31,19 @@ extension MixerReportBody {
     }
 }
 
+extension MixerReportBody {
+    /// The same, and what became of the program's pictures.
+    func telling(_ frames: MixerFrames) -> MixerReportBody {
+        var report = self
+        report.frames = MixerFramesResource(
+            counts: frames.counts,
+            seconds: (frames.seconds * 1000).rounded() / 1000,
+            lost: Dictionary(uniqueKeysWithValues: frames.lost.map { ($0.key.rawValue, $0.value) })
+        )
+        return report
+    }
+}
+
 extension SyncResource {
     /// Rounded to what the measurement is worth.
     fileprivate init(_ host: MixerStatistics.Host) {

@@ -4,6 +4,8 @@ public struct MixerReportBody: Codable, Sendable, Hashable {
     public var participants: [MixerReportEntry]
     /// How the mixer itself is doing; left out where that is not known.
     public var load: MixerLoadResource?
+    /// What became of the program's pictures; left out where that is not known.
+    public var frames: MixerFramesResource?
 
     /// Makes a report.
     public init(participants: [MixerReportEntry]) {
@@ -13,5 +15,6 @@ public struct MixerReportBody: Codable, Sendable, Hashable {
     private enum CodingKeys: String, CodingKey {
         case participants
         case load
+        case frames
     }
 }

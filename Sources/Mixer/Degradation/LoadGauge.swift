@@ -1,4 +1,5 @@
 import Media
+import Stage
 import Synchronization
 
 /// Where the threads of a program say what its pictures take, and where the step is kept that follows from it.
@@ -7,6 +8,7 @@ final class LoadGauge: Sendable {
         var ladder: DegradationLadder
         /// Seconds that the picture took which was composed last.
         var composing = 0.0
+        var frames = MixerFrames()
     }
 
     private let budget: Double
@@ -32,7 +34,9 @@ final class LoadGauge: Sendable {
         state.withLock { state in
             // With fewer pictures each has more time.
             let share = state.ladder.step >= .fewerPictures ? 1.5 : 1
-            state.ladder.picture(work: max(seconds, state.composing), budget: budget * share, now: now)
+            let work = max(seconds, state.composing)
+            state.frames.insert(work)
+            state.ladder.picture(work: work, budget: budget * share, now: now)
         }
     }
 
@@ -47,6 +51,9 @@ final class LoadGauge: Sendable {
     }
 
     var step: Degradation { state.withLock { $0.ladder.step } }
+
+    /// How long its pictures took.
+    var frames: MixerFrames { state.withLock { $0.frames } }
 
     /// How the program is doing, for others.
     var load: ProgramLoad {

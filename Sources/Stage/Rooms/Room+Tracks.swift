@@ -90,6 +90,7 @@ extension Room {
         if revision != before { announceLayout(at: now) }
         let level = load?.level ?? 0
         if let told = report.load { (load, loadReportedAt) = (told, now) }
+        frames = report.frames ?? frames
         if level != load?.level ?? 0 { emit(.roomUpdated(view), at: now) }
     }
 
@@ -99,7 +100,7 @@ extension Room {
     mutating func mixerStopped(at now: Double) {
         for index in participants.indices { note(at: index) { $0.sync = nil } }
         let level = load?.level ?? 0
-        (load, loadReportedAt) = (nil, nil)
+        (load, loadReportedAt, frames) = (nil, nil, nil)
         if level != 0, status == .inProgress { emit(.roomUpdated(view), at: now) }
     }
 

@@ -35,6 +35,7 @@ struct Room: Sendable {
     var roomLayout = RoomLayout()
     var load: MixerLoad?
     var loadReportedAt: Double?
+    var frames: MixerFrames?
     var speakers = DominantSpeaker()
     var pins = PinBoard()
     var invitations = InvitationBook()
@@ -83,6 +84,7 @@ struct Room: Sendable {
             dominantSpeakerSID: speakers.dominant,
             layout: layout,
             load: load,
+            frames: frames,
             revision: revision,
             createdAt: createdAt,
             updatedAt: updatedAt,

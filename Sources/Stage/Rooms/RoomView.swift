@@ -20,6 +20,8 @@ public struct RoomView: Sendable, Hashable {
     public var layout: LayoutView
     /// How the room's mixer is doing, as it said last; nil before it has.
     public var load: MixerLoad?
+    /// What became of the program's pictures, as the mixer said last; nil before it has.
+    public var frames: MixerFrames?
     /// The revision of the room's latest event.
     public var revision: UInt64
     /// Seconds since 1970.

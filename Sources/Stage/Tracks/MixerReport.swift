@@ -24,10 +24,13 @@ public struct MixerReport: Sendable, Equatable {
     public var entries: [Entry]
     /// How the mixer itself is doing; nil where that is not known.
     public var load: MixerLoad?
+    /// What became of the program's pictures; nil where that is not known.
+    public var frames: MixerFrames?
 
     /// Makes a report.
-    public init(entries: [Entry], load: MixerLoad? = nil) {
+    public init(entries: [Entry], load: MixerLoad? = nil, frames: MixerFrames? = nil) {
         self.entries = entries
         self.load = load
+        self.frames = frames
     }
 }

@@ -57,6 +57,27 @@ public struct MetricFamily: Sendable, Equatable {
 }
 
 extension MetricFamily {
+    /// Adds one histogram.
+    ///
+    /// - Parameters:
+    ///   - bounds: Upper bounds of the buckets, without the last.
+    ///   - counts: What is in each bucket alone, one more than there are bounds.
+    ///   - sum: Of all values.
+    public mutating func addHistogram(bounds: [Double], counts: [Int], sum: Double, labels: [Label] = []) {
+        func add(_ suffix: String, _ labels: [Label], _ value: Double) {
+            var sample = Sample(labels: labels, value: value)
+            sample.suffix = suffix
+            samples.append(sample)
+        }
+        var total = 0
+        for (bound, count) in zip(bounds + [.infinity], counts) {
+            total += count
+            add("_bucket", labels + [Label(name: "le", value: bound.isInfinite ? "+Inf" : "\(bound)")], Double(total))
+        }
+        add("_sum", labels, sum)
+        add("_count", labels, Double(total))
+    }
+
     init(_ name: String, _ kind: Kind, _ help: String) {
         self.init(name: name, kind: kind, help: help, samples: [])
     }

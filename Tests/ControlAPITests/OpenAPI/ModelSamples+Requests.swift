@@ -112,9 +112,12 @@ extension ModelSamples {
 
     static let mixerLoadResource = MixerLoadResource(level: 1, reason: "x", work: 1, cores: 1)
 
+    static let mixerFramesResource = MixerFramesResource(counts: [1], seconds: 1.5, lost: ["x": 1])
+
     static let mixerReportBody: MixerReportBody = {
         var body = MixerReportBody(participants: [mixerReportEntry])
         body.load = mixerLoadResource
+        body.frames = mixerFramesResource
         return body
     }()
 

@@ -50,6 +50,7 @@ enum ModelSamples {
         Sample(logoResource),
         Sample(logReceiptResource),
         Sample(lowerThirdResource),
+        Sample(mixerFramesResource),
         Sample(mixerLoadResource),
         Sample(mixerReportBody),
         Sample(mixerReportEntry),

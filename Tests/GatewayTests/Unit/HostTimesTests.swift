@@ -1,5 +1,6 @@
 import GatewayModel
 import Mixer
+import Stage
 import Testing
 
 @testable import Gateway
@@ -49,5 +50,16 @@ import Testing
         #expect(told.participants[1].sync?.offsetMS == 1)
         #expect(told.participants[2].sync == nil)
         #expect(told.participants.map(\.sid) == ["PA1", "PA2", "PA3"])
+    }
+
+    @Test("What became of the program's pictures goes along, by the names of the places where they were lost")
+    func frames() {
+        var frames = MixerFrames()
+        frames.insert(0.0124)
+        frames.insert(0.5)
+        frames.lost = [.compose: 1, .rendition: 2]
+        let told = report.telling(frames).frames
+        #expect(told?.counts == frames.counts && told?.seconds == 0.512)
+        #expect(told?.lost == ["compose": 1, "rendition": 2])
     }
 }
