@@ -52,10 +52,13 @@ public struct RTMPLimits: Sendable {
 
     /// Bytes after which the peer is asked to acknowledge, and the window assumed until it names its own.
     public var acknowledgementWindow: UInt32 = 2_500_000
-    /// From one ping to the next.
+    /// From one ping to the next; of a viewer that takes media, the silence after which it is asked.
     public var pingInterval: TimeAmount = .seconds(30)
     /// From a ping to the last moment for any byte in return.
     public var pingTimeout: TimeAmount = .seconds(30)
+    /// From one ping to the next of a viewer that takes nothing, as of a program that stands still; three may stay
+    /// unanswered.
+    public var viewerPingInterval: TimeAmount = .seconds(5)
     /// How long a refused peer may take to read why.
     public var lingerTimeout: TimeAmount = .seconds(2)
 

@@ -251,6 +251,12 @@ final class FeedShare {
         viewer.flowBegan = given[viewer.wire.rawValue]
     }
 
+    /// Bytes that a viewer was given and that the system has taken for it.
+    func taken(by viewer: Viewer) -> Int {
+        let flow = viewer.state == .flowing ? given[viewer.wire.rawValue] - viewer.flowBegan : 0
+        return max(0, viewer.givenBytes + flow - viewer.writer.waitingBytes)
+    }
+
     /// Takes note of what waits for a viewer now; those served through their places have nothing waiting.
     private func noteQueue(of viewer: Viewer) {
         let waiting = viewer.state == .gone ? 0 : viewer.writer.waitingBytes

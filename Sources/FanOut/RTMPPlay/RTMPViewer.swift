@@ -37,6 +37,11 @@ final class RTMPViewer: PlayReceiver, ViewerOutput, @unchecked Sendable {
         self.connection = nil
     }
 
+    var taken: Int? {
+        guard session != nil else { return nil }
+        return viewer.flatMap { $0.share?.taken(by: $0) } ?? 0
+    }
+
     func end(_ reason: AudienceEvent.CloseReason) {
         guard let connection else { return }
         switch reason {

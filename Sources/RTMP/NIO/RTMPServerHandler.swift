@@ -192,7 +192,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         receiver = .publisher(publisher)
         set(.recvAllocator, AdaptiveRecvByteBufferAllocator())
         session.acceptPublish()
-        becameActive()
+        becameActive(.patient)
         sendOutput()
         handleEvents()
         resumeReading()
@@ -205,7 +205,8 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         }
         receiver = .player(player)
         session.acceptPlay(sessionID: sid)
-        becameActive()
+        let isViewer = player.taken != nil
+        becameActive(isViewer ? .watchful(silence: limits.pingInterval, answer: limits.pingTimeout) : .patient)
         // A viewer only sends acknowledgements and the like: one small buffer of its own is enough.
         set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: 256))
         set(.maxMessagesPerRead, 1)
@@ -230,10 +231,10 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         schedule(delay) { $0.end(status, reason: .refused) }
     }
 
-    private func becameActive() {
+    private func becameActive(_ rule: Liveness.Rule) {
         admission.becameActive()
-        liveness = Liveness(now: .now())
-        schedule(limits.pingInterval) { $0.pingTick() }
+        liveness = Liveness(rule, now: .now())
+        scheduleTick(in: limits.pingInterval)
     }
 
     private func resumeReading() {
@@ -265,14 +266,27 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         close(afterOutput: false)
     }
 
+    /// - Parameter delay: When a peer is looked at again that is no viewer.
+    private func scheduleTick(in delay: TimeAmount) {
+        guard case .player(let player) = receiver, player.taken != nil else {
+            return schedule(delay) { $0.pingTick() }
+        }
+        // All viewers of a loop at the same moments, so that a crowd does not wake it all the time.
+        let interval = limits.viewerPingInterval.nanoseconds
+        let grain = max(1, interval / 5)
+        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        schedule(.nanoseconds((now + interval + grain / 2) / grain * grain - now)) { $0.pingTick() }
+    }
+
     private func pingTick() {
-        switch liveness.tick(at: .now()) {
+        let player: (any PlayReceiver)? = if case .player(let player) = receiver { player } else { nil }
+        switch liveness.tick(at: .now(), taken: player?.taken ?? 0) {
         case .ping:
             session.ping(milliseconds: MonotonicTime.now().milliseconds)
             sendOutput()
-            schedule(limits.pingTimeout) { $0.pingTick() }
+            scheduleTick(in: limits.pingTimeout)
         case .wait:
-            schedule(limits.pingInterval) { $0.pingTick() }
+            scheduleTick(in: limits.pingInterval)
         case .timedOut:
             finish(.timedOut)
             close(afterOutput: false)

@@ -51,4 +51,12 @@ public protocol PlayReceiver: AnyObject, Sendable {
     func writabilityChanged(on connection: RTMPConnection)
     /// The player is gone. Called exactly once for an accepted player, and nothing after it.
     func ended(_ reason: RTMPEndReason)
+    /// Bytes of media that the player has taken so far, as long as it is a viewer: one that takes none is soon asked
+    /// whether it is there. Nil for any other player, which is given more time.
+    var taken: Int? { get }
+}
+
+extension PlayReceiver {
+    /// No viewer.
+    public var taken: Int? { nil }
 }

@@ -62,6 +62,8 @@ struct RTMPAudienceTests {
                 #expect(try await eventually { player.got.count == 1 })
                 #expect(stand.audience.story == story)
             }
+            // Nor is it given up as soon as a viewer.
+            #expect(RTMPViewer(feed: stand.feeds.open("r"), session: nil).taken == nil)
             let mixer = stand.play("r?mixer=1")
             #expect(try await eventually { mixer.got.count == 1 })
             #expect(stand.audience.story.count == 2)

@@ -137,6 +137,33 @@ struct ServerTests {
         }
     }
 
+    @Test("a viewer of a still program that answers nothing is gone after three pings; others stay")
+    func stillViewer() async throws {
+        var limits = RTMPLimits()
+        limits.viewerPingInterval = .milliseconds(100)
+        var playing = Peer.connected()
+        playing.command("play", 2, .null, "room", streamID: 1)
+        let audience = Relay(taken: 0)
+        try await withServer(audience, limits: limits) { server, group in
+            let host = try await RawPeer(port: server.port, group: group)
+            try await host.send(Peer.publishing().bytes)
+            _ = await audience.publishes.wait { $0.count == 1 }
+            let answering = RTMPPlayer(
+                url: "rtmp://127.0.0.1:\(server.port)/live/room",
+                group: group,
+                onPacket: { _, _ in },
+                onEnd: { _ in }
+            )
+            answering.start()
+            _ = await audience.plays.wait { $0.count == 1 }
+            let viewer = try await RawPeer(port: server.port, group: group)
+            try await viewer.send(playing.bytes)
+            #expect(await viewer.isClosed(within: 20))
+            #expect(audience.ended.values == [.timedOut])
+            answering.stop()
+        }
+    }
+
     @Test("connections that neither publish nor play are counted, by address and in all")
     func admission() async throws {
         let relay = Relay()

@@ -14,6 +14,8 @@ final class Relay: RTMPServerDelegate {
     let refusal: RTMPStatus?
     let refusalDelay: TimeAmount
     let sid: String?
+    /// What its players say they have taken; nil for players that are no viewers.
+    let taken: Int?
     private let viewers = Mutex<[ObjectIdentifier: RTMPConnection]>([:])
     private let joinBuffer = Mutex<[MediaPacket]>([])
     private let connections = Mutex<[RTMPConnection]>([])
@@ -23,11 +25,13 @@ final class Relay: RTMPServerDelegate {
         refusal: RTMPStatus? = nil,
         refusalDelay: TimeAmount = .zero,
         sid: String? = nil,
+        taken: Int? = nil,
         verdict: @escaping @Sendable (MediaPacket) -> RTMPStatus? = { _ in nil }
     ) {
         self.refusal = refusal
         self.refusalDelay = refusalDelay
         self.sid = sid
+        self.taken = taken
         sourceVerdict = verdict
     }
 
@@ -114,6 +118,8 @@ final class Relay: RTMPServerDelegate {
         }
 
         func writabilityChanged(on connection: RTMPConnection) {}
+
+        var taken: Int? { relay.taken }
 
         func ended(_ reason: RTMPEndReason) {
             relay.left(connection.withLock { $0 })
