@@ -1,4 +1,5 @@
 public import Assets
+public import HTTPTypes
 public import Hummingbird
 public import Logging
 public import Stage
@@ -18,6 +19,7 @@ public struct ControlRoutes: Sendable {
     let viewership: any ViewershipReporting
     let history: (any AudienceHistory)?
     let logs: (any RequestLogTaking)?
+    let reporter: @Sendable (HTTPFields) -> PlayerRequest
     let assets: AssetStore
     let webhooks: WebhookDispatcher?
     let addresses: @Sendable () -> PlaybackAddresses
@@ -44,6 +46,7 @@ public struct ControlRoutes: Sendable {
     ///   - viewership: Who counts the audience.
     ///   - history: Where the settled counts are read; nil where none are kept.
     ///   - logs: Who counts by the logs of servers in front; nil where nobody does.
+    ///   - reporter: Who sends a player's report, by the fields of its request; anybody, unless given otherwise.
     ///   - assets: Who keeps the rooms' pictures and sounds.
     ///   - webhooks: Who tells others what happens; nil where nobody does.
     ///   - addresses: Where we listen; asked at each request, so it may be known only after binding.
@@ -63,6 +66,7 @@ public struct ControlRoutes: Sendable {
         viewership: any ViewershipReporting,
         history: (any AudienceHistory)? = nil,
         logs: (any RequestLogTaking)? = nil,
+        reporter: @escaping @Sendable (_ fields: HTTPFields) -> PlayerRequest = { _ in PlayerRequest() },
         assets: AssetStore,
         webhooks: WebhookDispatcher? = nil,
         addresses: @escaping @Sendable () -> PlaybackAddresses,
@@ -82,6 +86,7 @@ public struct ControlRoutes: Sendable {
         self.viewership = viewership
         self.history = history
         self.logs = logs
+        self.reporter = reporter
         self.assets = assets
         self.webhooks = webhooks
         self.addresses = addresses

@@ -13,14 +13,15 @@ extension ViewershipLedger {
                 refusedForms.add(1, ordering: .relaxed)
                 return .refused
             }
-            let standing = owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
+            let standing = standing(of: id, room: room)
             if request.role != .viewer, id.exclusion == nil {
                 // The token says what it is; the id is a viewer's, who may be playing by it.
                 guard standing != nil || verify(id, room: room) else { return refuse() }
                 return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
             }
-            if let standing { return standing ? .viewer(sid: offered) : .uncounted(sid: offered) }
-            return admit(id, request, to: room)
+            guard let standing else { return admit(id, request, to: room) }
+            if request.isStarved { starved(id, room: room) }
+            return standing ? .viewer(sid: offered) : .uncounted(sid: offered)
         }
         let key = viewerKey(of: request, room: room)
         let exclusion = exclusion(of: request)
@@ -30,6 +31,23 @@ extension ViewershipLedger {
         }
         let shard = key.map { UInt8($0.shard) } ?? UInt8.random(in: 0..<UInt8(SessionID.shardCount))
         return admit(makeID(room: room, shard: shard, exclusion: exclusion), request, to: room)
+    }
+
+    /// Takes what a request for media itself says of how its player fares: whether it waited for the media.
+    public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {
+        guard request.isStarved else { return }
+        // What the player calls its playback goes before the connection, which may be one that many share.
+        let named = request.playbackName.map { name in
+            SessionID(name) ?? id(room: room, name: name, key: nil, exclusion: exclusion(of: request))
+        }
+        let ids = [named, sid.flatMap { SessionID($0) }].compactMap(\.self)
+        guard let id = ids.first(where: { standing(of: $0, room: room) == true }) else { return }
+        starved(id, room: room)
+    }
+
+    private func starved(_ id: SessionID, room: String) {
+        let now = clock.now.milliseconds
+        withShard(id.shard) { $0.starved(id, room: room, at: now) }
     }
 
     /// Takes what a player says of its own playing.
@@ -121,6 +139,7 @@ extension ViewershipLedger {
             shard.admit(id, room: room, visitor: visitor, at: now) { verify(id, room: room) }
         }
         guard let mayCount else { return .refused }
+        if request.isStarved { starved(id, room: room) }
         return mayCount ? .viewer(sid: id.text) : .uncounted(sid: id.text)
     }
 
@@ -154,12 +173,14 @@ extension ViewershipLedger {
         return .refused
     }
 
-    /// Players that a numeric address stands for: itself, or of IPv6 the network that is one customer's.
+    /// The client that an address stands for.
     private static func source(_ address: String) -> UInt64 {
-        guard let bytes = RegionDatabase.bits(of: address, asIPv6: true) else { return ViewerKey.hash(address) }
-        // The upper half of an IPv4 address is empty.
-        let half = bytes.prefix(8).contains { $0 != 0 } ? bytes.prefix(8) : bytes.suffix(8)
-        return half.reduce(0) { $0 << 8 | UInt64($1) }
+        PeerAddress(address)?.account ?? ViewerKey.hash(address)
+    }
+
+    /// Whether the id is known and proven, and may count; nil for one that is not.
+    private func standing(of id: SessionID, room: String) -> Bool? {
+        owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
     }
 
     private func viewerKey(of request: PlayerRequest, room: String) -> ViewerKey? {
@@ -173,10 +194,7 @@ extension ViewershipLedger {
         let keys = keys.withLock { $0 }
         let shard = key?.shard ?? SessionKeys.shard(room: room, name: name)
         let ids = keys.ids(room: room, name: name, shard: shard, exclusion: exclusion)
-        let known = ids.dropFirst().first { id in
-            owners[id.shard].shard.withLock { $0.standing(of: id, room: room) != nil }
-        }
-        return known ?? ids[0]
+        return ids.dropFirst().first { standing(of: $0, room: room) != nil } ?? ids[0]
     }
 
     /// The room whose name an id was signed for, if it is on.
@@ -190,6 +208,15 @@ extension PlayerRequest {
     fileprivate var isPrefetch: Bool {
         guard let purpose = purpose?.lowercased() else { return false }
         return purpose.contains("prefetch") || purpose.contains("preview") || purpose.contains("prerender")
+    }
+
+    /// It waited for media at some time since its request before, it says (CMCD version 1, `bs`).
+    fileprivate var isStarved: Bool {
+        // Few say it, and to take the items apart is dear.
+        guard [cmcd, cmcdStatus].contains(where: { $0?.contains("bs") ?? false }) else { return false }
+        var items = cmcd.map { CMCDItems(query: $0) } ?? CMCDItems()
+        if let cmcdStatus { items.merge(cmcdStatus) }
+        return items.values["bs"].map { $0 != "false" } ?? false
     }
 
     /// What the player calls its playback.

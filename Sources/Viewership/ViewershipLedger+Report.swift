@@ -48,12 +48,19 @@ extension ViewershipLedger {
         return cut
     }
 
-    /// Closes the sessions of a room, takes its final figures, and starts its counters anew, in one step.
+    /// Closes the sessions of a room, takes its final figures, and starts its counters anew.
+    ///
+    /// The sessions a few at a time, while everything else goes on; then the figures and the counters in one step.
     func finish(_ room: String, at now: MonotonicTime) {
+        clear(room, at: now)
         var cut = AudienceCut(at: now.milliseconds)
         gather(into: &cut) { shard, cut in
-            shard.end(room: room, at: now.milliseconds)
-            publishOutput(of: &shard)
+            // Who came to watch since its shard was cleared: hardly ever anybody.
+            if shard.isPeopled(room) {
+                var progress = RoomEnding()
+                _ = shard.end(room: room, at: now.milliseconds, &progress)
+                publishOutput(of: &shard)
+            }
             cut.parts.append(AudienceCut.Part(shard))
             shard.rebase(room: room, at: now.milliseconds)
         } atTheBottom: { cut in

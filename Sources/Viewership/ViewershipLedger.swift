@@ -22,8 +22,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         }
     }
 
-    /// How many timers of a shard may fire before its event loops get a turn.
-    private static let timersPerTurn = 512
+    /// How many sessions of a shard are looked at before its event loops get a turn.
+    private static let sessionsPerTurn = 512
 
     let configuration: ViewershipConfiguration
     let clock: any MonotonicClock
@@ -200,7 +200,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         for index in owners.indices {
             var isBehind = true
             while isBehind {
-                isBehind = withShard(index) { $0.advance(to: now.milliseconds, limit: Self.timersPerTurn) }
+                isBehind = withShard(index) { $0.advance(to: now.milliseconds, limit: Self.sessionsPerTurn) }
             }
         }
         lastAdvance.store(now.milliseconds, ordering: .relaxed)
@@ -210,6 +210,19 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         let limit = now.advanced(seconds: -configuration.retention).milliseconds
         for room in book.withLock({ $0.removeRooms(endedBefore: limit) }) {
             for index in owners.indices { withShard(index) { $0.forget(room: room) } }
+        }
+    }
+
+    /// Ends everybody in a room, shard after shard and turn after turn, so that nobody waits for it.
+    func clear(_ room: String, at now: MonotonicTime) {
+        for index in owners.indices {
+            var progress = RoomEnding()
+            var isMore = true
+            while isMore {
+                isMore = withShard(index) { shard in
+                    shard.end(room: room, at: now.milliseconds, &progress, limit: Self.sessionsPerTurn)
+                }
+            }
         }
     }
 

@@ -18,6 +18,8 @@ struct ConcurrencyTests {
         let reports = Atomic<Int>(0)
         let broken = Atomic<Int>(0)
         let group = DispatchGroup()
+        // It ends while everything else goes on.
+        Self.play(room: "over", prefix: "o", to: ledger)
         for writer in 0..<Self.writers {
             Self.startThread(in: group) {
                 Self.play(room: "room-\(writer % 3)", prefix: "p\(writer)", to: ledger)
@@ -25,6 +27,7 @@ struct ConcurrencyTests {
             }
         }
         Self.startThread(in: group) {
+            ledger.roomEnded("over")
             repeat {
                 broken.add(Self.brokenIdentities(of: ledger), ordering: .relaxed)
                 _ = ledger.metrics()
@@ -39,6 +42,8 @@ struct ConcurrencyTests {
         #expect(reports.load(ordering: .relaxed) > 0)
         let totals = ledger.totals()
         #expect(totals.rooms.count == 3)
+        let over = ledger.report(room: "over")
+        #expect(over.joins == Self.viewers + Self.viewers / 10 && over.leaves == over.joins && over.concurrent == 0)
         #expect(totals.total.joins == Self.writers * (Self.viewers + Self.viewers / 10))
         #expect(totals.total.byProtocol[.hls] == Self.writers * Self.viewers / 3)
         #expect(totals.total.byProtocol[.rtmp] == Self.writers * 250)

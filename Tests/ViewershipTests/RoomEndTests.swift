@@ -1,3 +1,4 @@
+import Media
 import Stage
 import Testing
 
@@ -78,6 +79,49 @@ struct RoomEndTests {
         stand.advance(to: 330)
         #expect(stand.metric("footlight_viewers", ["room": "show", "protocol": "rtmp"]) == nil)
         #expect(stand.report.joins == 0)
+    }
+
+    @Test("a room ends some sessions at a time; who comes, goes and watches elsewhere meanwhile is counted exactly")
+    func inTurns() {
+        let stand = Stand()
+        let ledger = stand.ledger
+        for number in 0..<300 {
+            stand.watch(ledger.makeSession(room: stand.room), from: 0, by: number % 2 == 0 ? .rtmp : .flv)
+            ledger.participantWatching(room: stand.room, identity: "p\(number % 30)")
+        }
+        stand.advance(to: 10)
+        var (turns, joined, left) = (0, 0, 0)
+        for index in ledger.owners.indices {
+            var progress = RoomEnding()
+            var isMore = true
+            while isMore {
+                let before = stand.report.leaves
+                isMore = ledger.withShard(index) { shard in
+                    shard.end(room: stand.room, at: stand.clock.now.milliseconds, &progress, limit: 5)
+                }
+                turns += 1
+                #expect(stand.report.leaves - before <= 5)
+                let sid = ledger.makeSession(room: "other")
+                stand.watch(sid, from: 5, by: .flv, room: "other")
+                joined += 1
+                if turns % 3 == 0 {
+                    stand.record(sid, .closed(.left), at: 10, by: .flv, room: "other")
+                    left += 1
+                }
+                let totals = ledger.totals()
+                #expect(totals.rooms.allSatisfy { $0.brokenIdentities == [] } && totals.total.brokenIdentities == [])
+                let other = ledger.report(room: "other")
+                #expect(other.joins == joined && other.concurrent == joined - left)
+                #expect(totals.total.concurrent == stand.report.concurrent + other.concurrent)
+            }
+        }
+        #expect(turns > 60 && stand.report.concurrent == 0)
+        // Somebody comes back to a shard that was done with.
+        ledger.participantWatching(room: stand.room, identity: "late")
+        ledger.roomEnded(stand.room)
+        #expect(stand.report.joins == 331 && stand.report.leaves == 331 && stand.report.peak == 330)
+        #expect(stand.report.concurrent == 0 && stand.report.watchTimeSeconds == 330 * 10 - 30 * 5)
+        #expect(ledger.report(room: "other").watchTimeSeconds == Double(joined) * 5)
     }
 
     @Test("one room's end does not touch another, and the total is the sum of the rooms")

@@ -19,11 +19,7 @@ extension ControlRoutes {
             }
             let room = request.uri.queryParameters.get("room")
             let sid = request.uri.queryParameters.get("sid")
-            var player = PlayerRequest(
-                userAgent: request.headers[.userAgent],
-                address: request.headers[.playerAddress]
-            )
-            player.region = request.headers[.playerRegion]
+            let player = reporter(request.headers)
             for line in String(buffer: body).split(whereSeparator: \.isNewline).prefix(Self.beaconLines) {
                 var report = PlayerReport(CMCDItems(String(line)))
                 if report.sid == nil { report.sid = sid }
@@ -37,10 +33,4 @@ extension ControlRoutes {
     private static var largestBeacon: Int { 16 * 1024 }
     /// Reports that are read of one body.
     private static var beaconLines: Int { 32 }
-}
-
-extension HTTPField.Name {
-    // Of whoever has the connection. The names are tokens, so these are never the other one.
-    fileprivate static let playerAddress = Self(PlayerRequest.addressField) ?? .via
-    fileprivate static let playerRegion = Self(PlayerRequest.regionField) ?? .via
 }

@@ -10,6 +10,11 @@ enum ConnectionViewer {
     case one(ViewerSession)
     case several
 
+    /// The one viewer's.
+    var sid: String? {
+        if case .one(let viewer) = self { viewer.sid } else { nil }
+    }
+
     /// Something of `bytes` was answered.
     mutating func note(_ response: MediaResponse, bytes: Int) {
         if let viewer = response.viewer {

@@ -138,7 +138,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         }
         let query = QueryItems(target: head.path ?? "")
         if let token = PlayerReading.token(of: head, query: query, for: request), site.reading.bearer != nil {
-            identify(token, request, head: head, context: context)
+            identify(token, request, head: head, query: query, context: context)
         } else {
             answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
         }
@@ -173,7 +173,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         case (.head, .flv(let room)):
             response = FLVStream.headAnswer(room: room, player: player(), site: site)
         case (.get, _), (.head, _):
-            switch site.respond(to: request, head: head, query: query, player: player()) {
+            let player = player()
+            if case .file(let room, _, _) = request, head.method == .get {
+                site.audience.hear(player, in: room, on: viewer.sid)
+            }
+            switch site.respond(to: request, head: head, query: query, player: player) {
             case .now(let now): response = now
             case .wait(let wait):
                 begin(wait, for: head, context: context)
@@ -190,6 +194,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         _ token: String,
         _ request: MediaRequest,
         head: HTTPRequest,
+        query: QueryItems,
         context: ChannelHandlerContext
     ) {
         isIdentifying = true
@@ -202,7 +207,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             handler.isIdentifying = false
             // The client may have gone meanwhile.
             guard context.channel.isActive else { return }
-            let query = QueryItems(target: head.path ?? "")
             if case .success(let bearer?) = result {
                 handler.answer(request, head: head, query: query, bearer: bearer, context: context)
             } else if !request.beginsSession {

@@ -1,5 +1,5 @@
 /// The query of a request target, read without allocating for the items nobody asks for.
-struct QueryItems {
+struct QueryItems: Sendable {
     private let query: Substring.UTF8View
 
     /// - Parameter target: The request target: path, and a query behind `?`.

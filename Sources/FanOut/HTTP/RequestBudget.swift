@@ -1,6 +1,7 @@
 import HTTPTypes
 import Media
 import NIOCore
+import Stage
 import Synchronization
 
 /// The request ledger that all connections of the HTTP port share.
@@ -53,7 +54,7 @@ final class RequestBudget: Sendable {
 
     /// Who asks from an address that is nobody else's.
     private func client(at host: String) -> Client {
-        guard let address = NetworkAddress(host) else { return .one(host) }
-        return address.isLoopback && sparesLoopback ? .spared : .one(address.account)
+        guard let address = PeerAddress(host) else { return .one(host) }
+        return address.isLoopback && sparesLoopback ? .spared : .one(address.accountName)
     }
 }

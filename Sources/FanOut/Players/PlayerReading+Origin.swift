@@ -1,22 +1,35 @@
-import HTTPTypes
-import Stage
+public import HTTPTypes
+public import Stage
 
 extension PlayerReading {
     /// A request as it is passed on: what players report goes with where it comes from, which only the connection tells.
     ///
     /// - Parameter peer: The numeric address of its connection; nil when it is not known.
     func passingOn(_ head: HTTPRequest, peer: String?) -> HTTPRequest {
-        guard head.method == .post else { return head }
+        guard head.method == .post, Self.isReport(head.path ?? "") else { return head }
         let origin = proxies.origin(of: head.headerFields, peer: peer)
         var head = head
         head.headerFields[.playerAddress] = origin.address
         head.headerFields[.playerRegion] = origin.region
         return head
     }
+
+    /// Whether whoever reads reports takes it for one, however the path is written.
+    private static func isReport(_ target: String) -> Bool {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        return path.split(separator: UInt8(ascii: "/")).last?.elementsEqual("cmcd".utf8) ?? false
+    }
+
+    /// Who reports, as a request says it that was passed on.
+    public static func reporter(_ fields: HTTPFields) -> PlayerRequest {
+        var player = PlayerRequest(userAgent: fields[.userAgent], address: fields[.playerAddress])
+        player.region = fields[.playerRegion]
+        return player
+    }
 }
 
 extension HTTPField.Name {
-    // The names are tokens, so these are never the other one.
-    fileprivate static let playerAddress = Self(PlayerRequest.addressField) ?? .via
-    fileprivate static let playerRegion = Self(PlayerRequest.regionField) ?? .via
+    // Nobody else may send them. The names are tokens, so these are never the other one.
+    static let playerAddress = Self("X-Footlight-Player-Address") ?? .via
+    static let playerRegion = Self("X-Footlight-Player-Region") ?? .via
 }

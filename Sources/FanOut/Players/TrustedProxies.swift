@@ -1,13 +1,14 @@
 public import HTTPTypes
+import Stage
 
 /// The servers in front of this one that are believed when they say where a request comes from.
 public struct TrustedProxies: Sendable {
     /// Addresses of which the first `length` bits are the network's.
     private struct Network {
-        let address: NetworkAddress
+        let address: PeerAddress
         let length: Int
 
-        func contains(_ other: NetworkAddress) -> Bool {
+        func contains(_ other: PeerAddress) -> Bool {
             let (whole, rest) = (length / 8, length % 8)
             guard address.bytes.prefix(whole) == other.bytes.prefix(whole) else { return false }
             guard rest > 0 else { return true }
@@ -39,13 +40,13 @@ public struct TrustedProxies: Sendable {
 
     /// Whether that is the address of one of them.
     public func include(_ address: String) -> Bool {
-        guard !networks.isEmpty, let address = NetworkAddress(address) else { return false }
+        guard !networks.isEmpty, let address = PeerAddress(address) else { return false }
         return networks.contains { $0.contains(address) }
     }
 
     /// Whether somebody at that address may tell who watches: one of them, or a server on this machine.
     public func mayReport(from address: String) -> Bool {
-        NetworkAddress(address)?.isLoopback == true || include(address)
+        PeerAddress(address)?.isLoopback == true || include(address)
     }
 
     /// Under which name the requests of one client are counted together, so that it can be given a budget.
@@ -53,7 +54,7 @@ public struct TrustedProxies: Sendable {
     /// - Parameter peer: The numeric address of the connection; nil when it is not known.
     /// - Returns: its IPv4 address, or its network of IPv6; nil when nobody knows who asks.
     public func account(of fields: HTTPFields, peer: String?) -> String? {
-        origin(of: fields, peer: peer).address.map { NetworkAddress($0)?.account ?? $0 }
+        origin(of: fields, peer: peer).address.map { PeerAddress($0)?.accountName ?? $0 }
     }
 
     /// Where a request comes from: what the trusted say, and otherwise the address of its connection.
@@ -64,12 +65,12 @@ public struct TrustedProxies: Sendable {
         // Each server adds the address that it saw; what those before the first trusted one wrote is anybody's.
         let said = fields[.forwardedFor]?.split(separator: ",").map { String($0.filter { $0 != " " }) } ?? []
         let address = said.last { !include($0) } ?? said.first ?? peer
-        return (NetworkAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
+        return (PeerAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
     }
 
     private static func network(_ text: String) -> Network? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
+        guard parts.count <= 2, let address = PeerAddress(String(parts[0])) else { return nil }
         let isIPv4 = !parts[0].contains(":")
         let bits = isIPv4 ? 32 : 128
         let length = parts.count == 2 ? Int(parts[1]) : bits

@@ -61,6 +61,7 @@ struct GatewayWeb: Sendable {
             viewership: pipeline.viewership,
             history: pipeline.history,
             logs: NetworkLogs(logs: pipeline.logs),
+            reporter: PlayerReading.reporter,
             assets: pipeline.assets,
             webhooks: webhooks,
             addresses: {

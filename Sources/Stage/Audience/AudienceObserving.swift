@@ -10,9 +10,16 @@ public protocol AudienceObserving: Sendable {
     func record(_ event: AudienceEvent)
     /// Says whose session a request belongs to; asked before an answer is given, with all that the request says.
     func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission
+    /// Takes what a request for media itself says of how its player fares.
+    ///
+    /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
+    func hear(_ request: PlayerRequest, in room: String, on sid: String?)
 }
 
 extension AudienceObserving {
+    /// Does not listen.
+    public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {}
+
     /// Goes by the offered id alone.
     public func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
         guard let sid = request.sid else { return .viewer(sid: makeSession(room: room)) }

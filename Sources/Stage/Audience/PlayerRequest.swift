@@ -38,11 +38,6 @@ public struct PlayerRequest: Sendable, Equatable {
     /// Only the head of the answer is wanted.
     public var isHead: Bool
 
-    /// The field in which a request that is passed on says where it comes from: `address`; nobody else may send it.
-    public static let addressField = "X-Footlight-Player-Address"
-    /// The same for `region`.
-    public static let regionField = "X-Footlight-Player-Region"
-
     /// A request of which this much is known.
     public init(
         sid: String? = nil,

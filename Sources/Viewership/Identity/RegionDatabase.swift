@@ -1,8 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#endif
+import Stage
 
 /// An operator's file of which network is where, in the MaxMind DB format 2.0, read from memory.
 ///
@@ -57,7 +54,9 @@ public struct RegionDatabase: Sendable {
 
     /// Country, or country and subdivision, of a numeric address: `DE`, `US-CA`; the empty text where nobody knows.
     public func region(of address: String) -> String {
-        guard let bits = Self.bits(of: address, asIPv6: hasIPv6) else { return "" }
+        guard let address = PeerAddress(address), hasIPv6 || address.isIPv4 else { return "" }
+        let four = address.bytes.suffix(4)
+        let bits = !hasIPv6 ? Array(four) : address.isIPv4 ? [UInt8](repeating: 0, count: 12) + four : address.bytes
         var node = 0
         for byte in bits {
             for shift in stride(from: 7, through: 0, by: -1) {
@@ -96,20 +95,5 @@ public struct RegionDatabase: Sendable {
             let place = start + (isRight ? 4 : 0)
             return (0..<4).reduce(0) { $0 << 8 | Int(bytes[place + $1]) }
         }
-    }
-
-    /// The bytes of an address as the tree has them; nil for one that it cannot have.
-    static func bits(of address: String, asIPv6: Bool) -> [UInt8]? {
-        var four = in_addr()
-        if inet_pton(AF_INET, address, &four) == 1 {
-            let bytes = withUnsafeBytes(of: &four) { Array($0) }
-            return asIPv6 ? [UInt8](repeating: 0, count: 12) + bytes : bytes
-        }
-        var six = in6_addr()
-        guard asIPv6, inet_pton(AF_INET6, address, &six) == 1 else { return nil }
-        let bytes = withUnsafeBytes(of: &six) { Array($0) }
-        // An IPv4 address inside of an IPv6 socket's.
-        let isMapped = bytes.prefix(12) == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
-        return isMapped ? [UInt8](repeating: 0, count: 12) + bytes.suffix(4) : bytes
     }
 }

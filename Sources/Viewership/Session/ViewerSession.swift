@@ -46,7 +46,7 @@ struct ViewerSession {
     /// The lower four bytes of the moments, and then the highest ones.
     private var low: (since: UInt32, lastHit: UInt32, mark: UInt32, start: UInt32) = (0, 0, 0, 0)
     private var high: (since: UInt8, lastHit: UInt8, mark: UInt8, start: UInt8) = (0, 0, 0, 0)
-    /// Milliseconds watched, without the present run of a connection; of a new session see `startup`.
+    /// Milliseconds watched, without the present run of a connection.
     var watched: UInt32 = 0
     /// Milliseconds that its player says it waited for media.
     var stalled: UInt32 = 0
@@ -164,14 +164,6 @@ struct ViewerSession {
     }
 
     // MARK: Figures
-
-    /// NEW: how long it waited for its first media, in milliseconds; nil where nobody has said it yet.
-    ///
-    /// Kept where the time watched will be: nothing is watched before that is proven.
-    var startup: Int64? {
-        get { phase == .new && watched > 0 ? Int64(watched) - 1 : nil }
-        set { watched = newValue.map { UInt32(clamping: $0 + 1) } ?? 0 }
-    }
 
     /// Bytes that it was sent; stays at 1 TiB.
     var bytes: Int64 { Int64(highBytes) << 32 | Int64(lowBytes) }

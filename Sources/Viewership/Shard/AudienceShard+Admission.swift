@@ -116,15 +116,31 @@ extension AudienceShard {
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
     }
 
-    /// What a player says it waited: it has to be proven to play, and cannot have waited longer than it played.
-    private mutating func noteStall(_ place: Int, saidIn report: PlayerReport, at: Int64) {
+    /// Its player says with a request that it waited for media at some time since its request before.
+    ///
+    /// For how long it does not say: for half of that time, as it is on average. Reports of its own say it exactly.
+    mutating func starved(_ id: SessionID, room: String, at: Int64) {
+        guard let place = place(of: id, room: room, verify: { false }) else { return }
         let session = sessions[place]
-        guard let stalled = report.stalled, stalled > 0, session.phase != .new else { return }
-        noteStall(place, min(Int64(stalled), max(0, at - session.start - Int64(session.stalled))))
+        guard session.phase == .live, session.connections == 0, !session.flags.contains(.isHeard) else { return }
+        noteStall(place, said: (at - session.lastHit) / 2, at: at)
+    }
+
+    private mutating func noteStall(_ place: Int, saidIn report: PlayerReport, at: Int64) {
+        guard let stalled = report.stalled else { return }
+        noteStall(place, said: Int64(stalled), at: at)
+    }
+
+    /// What a player says it waited: it has to be proven to play, and cannot have waited longer than it played.
+    private mutating func noteStall(_ place: Int, said time: Int64, at: Int64) {
+        let session = sessions[place]
+        guard time > 0, session.phase != .new else { return }
+        noteStall(place, min(time, max(0, at - session.start - Int64(session.stalled))))
     }
 
     /// Its player waited for media, or its connection took none; milliseconds.
     mutating func noteStall(_ place: Int, _ time: Int64) {
+        guard !sessions[place].flags.contains(.isExcluded) else { return }
         let added = min(max(time, 0), 3_600_000)
         tallies[roomPlace(of: place)].counts.stalled += added
         sessions[place].stalled = UInt32(clamping: Int64(sessions[place].stalled) + added)

@@ -92,9 +92,8 @@ extension AudienceShard {
         let since = wasSeated ? at : since
         let lastHit = max(at, session.lastHit)
         var estimate: UInt64?
-        let startup = session.startup
+        let wait = session.phase == .new ? waits.removeValue(forKey: Int32(place)) : nil
         if session.phase == .new {
-            sessions[place].startup = nil
             sessions[place].start = since
             tallies[room].unproven -= 1
             if session.flags.contains(.isHeard) { tallies[room].counts.heard += 1 }
@@ -129,7 +128,7 @@ extension AudienceShard {
         sessions[place].phase = .live
         sessions[place].since = since
         sessions[place].lastHit = lastHit
-        if let startup { noteStartup(place, startup) }
+        if let wait { noteStartup(place, Int64(wait)) }
         countPlayer(of: session.viewer, by: 1)
         if !wasSeated { note(room, 1, at: at) }
         tell(place, end: nil, estimate: estimate, isClosed: false)
@@ -268,11 +267,22 @@ extension AudienceShard {
         session.flags.contains(.isPaused) ? session.lastHit : session.lastHit + Int64(session.poll) / 2
     }
 
-    /// Ends every session of the room, for good.
-    mutating func end(room name: String, at: Int64) {
-        guard let room = roomPlaces[name] else { return }
-        dismissViewers(of: room, at: at)
-        for place in sessions.indices where sessions[place].phase != .vacant && roomPlace(of: place) == Int(room) {
+    /// Ends every session of the room, for good, a number of places at a time.
+    ///
+    /// - Parameters:
+    ///   - progress: how far that has come; the same one each time.
+    ///   - limit: places that are looked at.
+    /// - Returns: whether some are left to look at.
+    mutating func end(room name: String, at: Int64, _ progress: inout RoomEnding, limit: Int = .max) -> Bool {
+        guard let room = roomPlaces[name] else { return false }
+        // Participants first: none takes its seat again when its player ends.
+        let participants = progress.viewers..<min(viewers.count, progress.viewers + min(limit, viewers.count))
+        dismissViewers(participants, of: room, at: at)
+        progress.viewers = participants.upperBound
+        let limit = limit - participants.count
+        guard progress.viewers == viewers.count, limit > 0 else { return true }
+        let places = progress.sessions..<min(sessions.count, progress.sessions + min(limit, sessions.count))
+        for place in places where sessions[place].phase != .vacant && roomPlace(of: place) == Int(room) {
             let session = sessions[place]
             if session.phase == .live {
                 let end = playback(of: place).isContinuous ? at : min(at, settledEnd(of: session))
@@ -280,6 +290,14 @@ extension AudienceShard {
             }
             sessions[place].phase == .ended ? close(place) : remove(place)
         }
+        progress.sessions = places.upperBound
+        return progress.sessions < sessions.count
+    }
+
+    /// Whether somebody in the room counts, or has ended and may still come back.
+    func isPeopled(_ name: String) -> Bool {
+        guard let room = roomPlaces[name] else { return false }
+        return tallies[Int(room)].resumable > 0 || cells.contains { $0.key.room == room && $0.live > 0 }
     }
 
     // MARK: News
@@ -341,13 +359,13 @@ extension AudienceShard {
     mutating func delivered(_ place: Int, at: Int64) {
         let session = sessions[place]
         guard session.phase == .new, session.connections == 0, session.mark != ViewerSession.never else { return }
-        if session.startup == nil { sessions[place].startup = max(0, at - session.start) }
+        if waits[Int32(place)] == nil { waits[Int32(place)] = UInt32(clamping: at - session.start) }
     }
 
     /// How long it waited for its first media; counted once, when it is proven to watch.
     mutating func noteStartup(_ place: Int, _ time: Int64) {
         guard !sessions[place].flags.contains(.isTimed) else { return }
-        guard sessions[place].phase != .new else { return sessions[place].startup = time }
+        guard sessions[place].phase != .new else { return waits[Int32(place)] = UInt32(clamping: time) }
         sessions[place].flags.insert(.isTimed)
         let room = roomPlace(of: place)
         tallies[room].counts.startup += time

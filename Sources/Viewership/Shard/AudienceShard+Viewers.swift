@@ -109,9 +109,9 @@ extension AudienceShard {
         dropViewerIfUnused(viewer)
     }
 
-    /// Every participant of a room that ends.
-    mutating func dismissViewers(of room: Int32, at: Int64) {
-        for place in viewers.indices where viewers[place]?.room == room {
+    /// Participants of a room that ends: those in some places, and those of an earlier run who are not back.
+    mutating func dismissViewers(_ places: Range<Int>, of room: Int32, at: Int64) {
+        for place in places where viewers[place]?.room == room {
             standUp(Int32(place), reason: .roomEnded, at: at)
         }
         for (key, seat) in recoveredSeats where seat.room == room { expire(seat, key: key, reason: .roomEnded) }

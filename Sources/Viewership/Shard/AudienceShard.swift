@@ -43,6 +43,8 @@ struct AudienceShard: ~Copyable {
     var freePlaces: [Int32] = []
     /// Who new sessions may be, until they are proven to watch.
     var hellos: [Int32: UInt64] = [:]
+    /// Milliseconds that new sessions waited for their first media, until they are proven to watch.
+    var waits: [Int32: UInt32] = [:]
     /// Where the sessions come from of which nothing but reports is seen, under names that anybody can make up.
     var strangers = Strangers()
     /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
@@ -198,6 +200,7 @@ struct AudienceShard: ~Copyable {
                 tallies[room].counts.excluded[.unqualified] += 1
             }
             hellos[Int32(place)] = nil
+            waits[Int32(place)] = nil
         }
         strangers.release(place)
         index.remove(sessions[place].code, in: sessions)

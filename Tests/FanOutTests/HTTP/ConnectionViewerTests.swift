@@ -40,6 +40,23 @@ struct ConnectionViewerTests {
         #expect(stand.audience.story == ["playlist r-5", "playlist r-6", "playlist r-5"])
     }
 
+    @Test("what a player says with its requests for media is told, with whose connection it is")
+    func said() throws {
+        let stand = try SiteStand()
+        stand.goOnAir("r")
+        let path = try "/live/r/" + segment(stand.exchange("/live/r/media.m3u8?sid=r-5")?.text)
+        let status = try #require(HTTPField.Name("CMCD-Status"))
+        _ = try stand.exchange(path + "?CMCD=bs%2Csid%3D%22mine%22")
+        _ = try stand.exchange(path, fields: [status: "bs"])
+        _ = try stand.exchange(path, method: .head)
+        _ = try stand.exchange("/live/r/media.m3u8?sid=r-6")
+        _ = try stand.exchange(path, fields: [status: "bs"])
+        let heard = stand.audience.heard
+        #expect(heard.map(\.sid) == ["r-5", "r-5", nil])
+        #expect(heard.map(\.request.cmcd) == ["bs%2Csid%3D%22mine%22", nil, nil])
+        #expect(heard.map(\.request.cmcdStatus) == [nil, "bs", "bs"])
+    }
+
     @Test("a segment before any playlist is nobody's")
     func unknown() throws {
         let stand = try SiteStand()

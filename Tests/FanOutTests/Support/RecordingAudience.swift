@@ -8,6 +8,7 @@ final class RecordingAudience: AudienceObserving {
         var made = 0
         var requests: [PlayerRequest] = []
         var events: [AudienceEvent] = []
+        var heard: [(request: PlayerRequest, sid: String?)] = []
     }
 
     private let state = Mutex(State())
@@ -32,6 +33,13 @@ final class RecordingAudience: AudienceObserving {
 
     /// What was said of each player that was asked about.
     var requests: [PlayerRequest] { state.withLock { $0.requests } }
+
+    func hear(_ request: PlayerRequest, in room: String, on sid: String?) {
+        state.withLock { $0.heard.append((request, sid)) }
+    }
+
+    /// What was said with requests for media, and whose connections they came by.
+    var heard: [(request: PlayerRequest, sid: String?)] { state.withLock { $0.heard } }
 
     func record(_ event: AudienceEvent) { state.withLock { $0.events.append(event) } }
 

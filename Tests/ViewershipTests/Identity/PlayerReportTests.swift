@@ -148,6 +148,62 @@ struct PlayerReportTests {
         #expect(stand.report.startups == 1 && stand.report.startupSeconds == 9)
     }
 
+    @Test("a starvation told with a request (CMCD 1, query or header) is half of the time since the request before")
+    func starved() {
+        let stand = Stand()
+        let ledger = stand.ledger
+        func poll(_ sid: String, at second: Double, cmcd: String? = nil, status: String? = nil) {
+            stand.advance(to: second)
+            var request = PlayerRequest(sid: sid, userAgent: "hls.js")
+            (request.cmcd, request.cmcdStatus) = (cmcd, status)
+            _ = ledger.admit(request, to: stand.room)
+            stand.record(sid, .playlistServed, at: second, by: .hls)
+        }
+        var first = PlayerRequest(userAgent: "hls.js")
+        first.cmcd = "sid%3D%22mine%22"
+        guard case .viewer(let sid) = ledger.admit(first, to: stand.room) else {
+            Issue.record("a player with a name is a viewer")
+            return
+        }
+        // Before it is proven to watch nothing is told; then in the query, in the header, and not.
+        poll(sid, at: 0, cmcd: "bs")
+        poll(sid, at: 2, cmcd: "bs")
+        #expect(stand.report.stalledSeconds == 0)
+        poll(sid, at: 6, cmcd: "bl%3D0%2Cbs%2Csid%3D%22mine%22")
+        #expect(stand.report.stalledSeconds == 2)
+        poll(sid, at: 9, status: "bs,rtp=1200")
+        poll(sid, at: 11, cmcd: "bs%3Dfalse%2Ccid%3D%22bsbs%22")
+        #expect(stand.report.stalledSeconds == 3.5)
+        // With a request for media: by its own name for its playback, or by its connection.
+        var segment = PlayerRequest(userAgent: "hls.js")
+        segment.cmcdStatus = "bs"
+        segment.cmcdSession = #"sid="mine""#
+        stand.advance(to: 12)
+        ledger.hear(segment, in: stand.room, on: nil)
+        segment.cmcdSession = #"sid="of nobody""#
+        ledger.hear(segment, in: stand.room, on: sid)
+        ledger.hear(segment, in: stand.room, on: nil)
+        ledger.hear(segment, in: "other", on: sid)
+        #expect(stand.report.stalledSeconds == 4.5)
+        // Never longer than it has played.
+        for _ in 0..<100 { ledger.hear(segment, in: stand.room, on: sid) }
+        #expect(stand.report.stalledSeconds == 12)
+        // Whose player reports says it exactly, and nobody's who never counts is told.
+        poll(sid, at: 14)
+        var report = PlayerReport()
+        (report.sid, report.stalled) = (sid, 300)
+        ledger.take(report, room: stand.room)
+        poll(sid, at: 18, cmcd: "bs")
+        let monitor = PlayerRequest(userAgent: "m", role: .monitor)
+        guard case .uncounted(let other) = ledger.admit(monitor, to: stand.room) else {
+            Issue.record("a monitor is no viewer")
+            return
+        }
+        for second in [20.0, 23, 26] { poll(other, at: second, cmcd: "bs") }
+        #expect(stand.report.stalledSeconds == 12.3)
+        #expect(stand.report.concurrent == 1 && stand.report.joins == 1)
+    }
+
     @Test("what passes while the player says that it is paused is not watched, though it goes on to fetch playlists")
     func paused() {
         let stand = Stand()

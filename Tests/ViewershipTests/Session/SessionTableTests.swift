@@ -64,21 +64,6 @@ struct SessionTableTests {
         #expect(session.since == ViewerSession.never && session.lastHit > 500_000_000_000)
     }
 
-    @Test("the wait for the first media is kept where the time watched will be, until that begins")
-    func startup() {
-        var session = session(1)
-        #expect(session.startup == nil)
-        for wait in [0, 1, 600_000] as [Int64] {
-            session.startup = wait
-            #expect(session.startup == wait)
-        }
-        session.startup = nil
-        #expect(session.startup == nil && session.watched == 0)
-        session.phase = .live
-        session.noteWatched(500)
-        #expect(session.startup == nil && session.watched == 500)
-    }
-
     @Test("what is in the table stays where it is, over many pages, and takes a page beyond it at most")
     func pages() {
         var table = SessionTable()

@@ -16,6 +16,7 @@ enum LogField {
     case sid
     case cmcd
     case cmcdSession
+    case cmcdStatus
     case playbackSession
     case purpose
 
@@ -34,6 +35,7 @@ enum LogField {
         case .sid: ["sid"]
         case .cmcd: ["cmcd", "CMCD"]
         case .cmcdSession: ["cmcd_session", "cmcd-session"]
+        case .cmcdStatus: ["cmcd_status", "cmcd-status"]
         case .playbackSession: ["playback_session_id", "x-playback-session-id"]
         case .purpose: ["sec_purpose", "sec-purpose"]
         }

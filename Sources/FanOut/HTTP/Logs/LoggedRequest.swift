@@ -38,6 +38,7 @@ struct LoggedRequest {
         )
         player.cmcd = query["CMCD"] ?? line[.cmcd].map { Self.withoutPrefix($0) }
         player.cmcdSession = line[.cmcdSession] ?? line.playbackName.map { "sid=\"\($0)\"" }
+        player.cmcdStatus = line[.cmcdStatus]
         player.playbackSessionID = line[.playbackSession]
         player.purpose = line[.purpose]
         player.region = line[.country]

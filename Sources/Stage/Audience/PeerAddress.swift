@@ -1,14 +1,17 @@
 #if canImport(Glibc)
 import Glibc
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
-/// A numeric address, IPv4 ones below `::ffff:0:0/96`, so that both forms of one are the same.
-struct NetworkAddress: Equatable {
+/// The numeric address of whoever is at the other end, IPv4 ones below `::ffff:0:0/96`, so that both forms of one are the
+/// same.
+public struct PeerAddress: Sendable, Equatable {
     /// Sixteen of them.
-    let bytes: [UInt8]
+    public let bytes: [UInt8]
 
     /// Reads an address; nil for what is no numeric one.
-    init?(_ text: String) {
+    public init?(_ text: String) {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 {
             bytes = Self.mapped + withUnsafeBytes(of: &four) { Array($0) }
@@ -19,22 +22,27 @@ struct NetworkAddress: Equatable {
         bytes = withUnsafeBytes(of: &six) { Array($0) }
     }
 
+    /// Whether it is one of IPv4, in whatever form.
+    public var isIPv4: Bool { bytes.starts(with: Self.mapped) }
+
     /// Whether it is one of this machine's for itself.
-    var isLoopback: Bool {
+    public var isLoopback: Bool {
         isIPv4 ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
     /// What is one client's: an IPv4 address, and of IPv6 the network that a house is given (`2001:db8:0:1::/64`), in which
     /// it may take another address for every request.
-    var account: String {
-        if isIPv4 { return bytes.suffix(4).map(String.init).joined(separator: ".") }
-        let words = stride(from: 0, to: 8, by: 2).map { place in
-            String(UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1]), radix: 16)
-        }
-        return words.joined(separator: ":") + "::/64"
+    public var account: UInt64 {
+        // The networks of IPv6 that would be taken for an IPv4 address are nobody's.
+        (isIPv4 ? bytes.suffix(4) : bytes.prefix(8)).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private var isIPv4: Bool { bytes.starts(with: Self.mapped) }
+    /// `account` as people write it.
+    public var accountName: String {
+        if isIPv4 { return bytes.suffix(4).map(String.init).joined(separator: ".") }
+        let words = stride(from: 48, through: 0, by: -16).map { String(account >> UInt64($0) & 0xFFFF, radix: 16) }
+        return words.joined(separator: ":") + "::/64"
+    }
 
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 }
