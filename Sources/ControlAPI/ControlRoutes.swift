@@ -33,6 +33,7 @@ public struct ControlRoutes: Sendable {
     let frames = EventFrames()
     let streams = OpenStreams()
     let totalsStream = TotalsStream()
+    let levels = LevelStream()
     let autoStarts: AutoStarts
 
     /// Takes what the routes speak to.

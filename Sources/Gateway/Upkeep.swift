@@ -1,3 +1,4 @@
+import Egress
 import FanOut
 import Logging
 import Media
@@ -28,12 +29,14 @@ struct Upkeep: Service {
         await cancelWhenGracefulShutdown {
             var turn = 0
             var memory = MemoryWatch()
+            var renditions = RenditionWatch()
             while !Task.isCancelled {
                 let isBusy = pipeline.stage.sweep()
                 if turn % Self.turnsPerHeartbeat == 0 { pipeline.stage.beat() }
                 if turn % Self.turnsPerSecond == 0 {
                     lookAtAudience()
                     look(at: &memory)
+                    look(at: &renditions)
                 }
                 let turns = isBusy ? 1 : Self.turnsPerSecond - turn % Self.turnsPerSecond
                 turn += turns
@@ -56,6 +59,18 @@ struct Upkeep: Service {
         pipeline.history.keep(pipeline.viewership)
         pipeline.playlists.tick()
         pipeline.hls.sweep()
+    }
+
+    /// Sends viewers away from renditions that the mixer does without, and tells operators whose outputs push one.
+    private func look(at watch: inout RenditionWatch) {
+        let still = pipeline.feeds.dismissFromStillRenditions().map { name, takers in
+            let pushes = takers.compactMap { ($0 as? RTMPPush)?.status }.filter { $0.state != .stopped }
+            return (name, Set(pushes.map(\.name)))
+        }
+        let news = watch.look(at: Dictionary(still, uniquingKeysWith: { $1 })) { name in
+            pipeline.feeds.feed(name.text) != nil
+        }
+        for (room, warning) in news { pipeline.stage.livestreamWarned(room: room, warning) }
     }
 
     /// Holds new viewers off while memory is short, so that those who watch and those on air keep theirs.

@@ -154,7 +154,7 @@ final class ProgramCore {
         guard let signals, first >= nextSignals else { return }
         // On a grid that quanta need not fit into, so that it is ten times a second on average.
         nextSignals = max(nextSignals, first - Self.signalSpacing) + Self.signalSpacing
-        signals.publish(hosts.values.map { $0.signal(at: now) })
+        signals.publish(hosts.values.map { $0.signal(at: now) }, program: sound.takeSignal())
     }
 
     private func makePicture(_ index: Int64, sample: Int64, isLate: Bool) {

@@ -34,7 +34,9 @@ final class ProgramHost {
 
     /// Takes the host's next quantum of sound, which begins at program time `time` (ms); `now` is when.
     func takeSound(time: Double, now: Double, isLevelling: Bool) {
-        (offset, rate) = input.advance(to: now)
+        let present = input.advance(to: now, isHeard: sound.isAudible)
+        (offset, rate) = (present.offset, present.rate)
+        sound.permission = present.permission
         sound.read(from: input, offset: offset, rate: rate, time: time, isLevelling: isLevelling)
     }
 

@@ -259,6 +259,11 @@ public final class ProgramMixer: Sendable {
     /// Any thread.
     public var signals: [HostSignal] { hostSignals.current }
 
+    /// How loud the program is at this moment; at most a tenth of a second old.
+    ///
+    /// Any thread.
+    public var programSignal: ProgramSignal { hostSignals.program }
+
     private func runEncoder() {
         queue.run(encoder) { seconds in
             self.report.withLock { $0.encoderSeconds = seconds }

@@ -108,7 +108,7 @@ struct SoundRoutesTests {
                 #"{"target_ms":60,"offset_ms":12.5,"drift_ppm":-3,"buffer_ms":280,"late":1,"duplicated":2,"dropped":3}"#
             let report =
                 #"{"participants":[{"sid":"\#(joined.participant.sid)","audio_level":-20,"subscribed":[],"#
-                + #""sync":\#(sync)}]}"#
+                + #""sync":\#(sync),"screen_sync":\#(sync.replacing("12.5", with: "7"))}]}"#
             #expect(try await server.ask("POST", "/v1/rooms/show/mixer/report", report, as: mixer).status == 204)
             let ann = try await server.ask("GET", "/v1/rooms/show/participants/ann").decode(ParticipantResource.self)
             let wanted = SyncResource(
@@ -121,6 +121,40 @@ struct SoundRoutesTests {
                 dropped: 3
             )
             #expect(ann.sync == wanted)
+            #expect(ann.screenSync?.offsetMS == 7 && ann.screenSync?.dropped == 3)
+        }
+    }
+
+    @Test("Levels are told to who asks for them, as each report comes; unnumbered, until the room ends")
+    func levels() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let sid = try await server.join("show", "ann").decode(JoinAnswer.self).participant.sid
+            let mixer = ControlServer.Bearer.token(
+                try await server.tokens.mint(identity: "m", room: "show", role: .mixer, expiresIn: 60)
+            )
+            func report(_ peak: Int) async throws {
+                let body =
+                    #"{"participants":[{"sid":"\#(sid)","audio_level":-20,"subscribed":[],"peak":\#(peak),"#
+                    + #""levelling_db":3},{"sid":"PAx","audio_level":null,"subscribed":[]}],"#
+                    + #""program":{"peak":-2,"limiting_db":-1}}"#
+                #expect(try await server.ask("POST", "/v1/rooms/show/mixer/report", body, as: mixer).status == 204)
+            }
+            let client = try server.events("/v1/rooms/show/levels")
+            defer { client.close() }
+            var events = client.events.makeAsyncIterator()
+            let opening = await events.next()
+            #expect(opening?.retry == "2000")
+            for peak in [-9, -3] {
+                try await report(peak)
+                let next = await events.next()
+                let event = try #require(next)
+                #expect(event.id == nil && event.name == "levels")
+                let host = #"{"level":-20,"levelling_db":3,"peak":\#(peak),"sid":"\#(sid)"}"#
+                #expect(event.text == #"{"hosts":[\#(host)],"program":{"limiting_db":-1,"peak":-2}}"#)
+            }
+            #expect(try await server.ask("GET", "/v1/rooms/show/levels", as: .nobody).refusal == "401/20101")
+            #expect(try await server.ask("GET", "/v1/rooms/none/levels").refusal == "404/53106")
         }
     }
 }

@@ -135,23 +135,3 @@ final class TotalsStream: Sendable {
         }
     }
 }
-
-/// A reader's place in the stream, free again when nobody holds it.
-private final class ReaderPlace: Sendable {
-    private let isLeft = Atomic<Bool>(false)
-    private let onEnd: @Sendable () -> Void
-
-    init(onEnd: @escaping @Sendable () -> Void) {
-        self.onEnd = onEnd
-    }
-
-    deinit {
-        onEnd()
-    }
-
-    var isGone: Bool { isLeft.load(ordering: .relaxed) }
-
-    func leave() {
-        isLeft.store(true, ordering: .relaxed)
-    }
-}

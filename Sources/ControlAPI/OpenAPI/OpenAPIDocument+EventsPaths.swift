@@ -60,6 +60,25 @@ extension OpenAPIDocument {
                         $ref: '#/components/schemas/EventResource'
                 default:
                   $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/levels:
+            get:
+              operationId: followLevels
+              summary: How loud a room is, up to ten times a second, by server-sent events.
+              description: >-
+                Events named levels, none of which is numbered or kept: who is slow gets the newest one next. Once a
+                second while nobody is heard.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/AccessToken'
+              responses:
+                '200':
+                  description: Levels until the client or the room is gone.
+                  content:
+                    text/event-stream:
+                      schema:
+                        $ref: '#/components/schemas/LevelsResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
           /v1/events:
             get:
               operationId: followUser

@@ -298,6 +298,11 @@ extension OpenAPIDocument {
                 cores:
                   type: number
                   description: 'Processor cores that the mixer keeps busy.'
+                renditions:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/RenditionLoadResource'
+                  description: 'How each rendition is doing; left out where none is offered.'
             MixerFramesResource:
               description: 'What became of a program''s pictures since its mixer began.'
               type: object
@@ -323,6 +328,19 @@ extension OpenAPIDocument {
                   description: >-
                     Pictures that were not made, by where they were lost: compose, encode, degrade,
                     rendition.
+            RenditionLoadResource:
+              description: 'How one rendition of a program is doing.'
+              type: object
+              required:
+                - name
+                - dropped
+              properties:
+                name:
+                  type: string
+                  description: 'Such as 720p.'
+                dropped:
+                  type: integer
+                  description: 'Pictures that it was left without, because its coder was behind.'
             MixerReportBody:
               description: >-
                 The body of POST /v1/rooms/{room}/mixer/report: what the room's mixer hears and
@@ -336,6 +354,9 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/MixerReportEntry'
                   description: 'Each host of the mix.'
+                program:
+                  $ref: '#/components/schemas/ProgramLevelResource'
+                  description: 'How loud the program is; left out where that is not known.'
                 load:
                   $ref: '#/components/schemas/MixerLoadResource'
                   description: 'How the mixer itself is doing; left out where that is not known.'
@@ -363,5 +384,68 @@ extension OpenAPIDocument {
                 sync:
                   $ref: '#/components/schemas/SyncResource'
                   description: 'How the host''s media keeps time; left out where that is not known.'
+                screen_sync:
+                  $ref: '#/components/schemas/SyncResource'
+                  description: >-
+                    How the host's screen keeps time, where sync is of its camera; left out otherwise.
+                peak:
+                  type: number
+                  description: >-
+                    The largest sample of the last tenth of a second in dBFS; left out without a microphone.
+                levelling_db:
+                  type: number
+                  description: >-
+                    Decibels by which levelling turns the host up, or down; left out without a microphone.
+            LevelsResource:
+              description: 'How loud a room is at this moment.'
+              type: object
+              required:
+                - hosts
+              properties:
+                hosts:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/HostLevelResource'
+                  description: 'The hosts with a microphone that is on.'
+                program:
+                  $ref: '#/components/schemas/ProgramLevelResource'
+                  description: 'The program; left out where that is not known.'
+            HostLevelResource:
+              description: 'How loud a host is at this moment.'
+              type: object
+              required:
+                - sid
+                - level
+                - peak
+                - levelling_db
+              properties:
+                sid:
+                  type: string
+                  description: 'The participant.'
+                level:
+                  type: number
+                  description: >-
+                    Root mean square of the last tenth of a second in dBFS, before any gain, -127 for silence.
+                peak:
+                  type: number
+                  description: 'The largest sample of that time in dBFS.'
+                levelling_db:
+                  type: number
+                  description: 'Decibels by which levelling turns the host up at present, or down.'
+            ProgramLevelResource:
+              description: 'How loud the program is at this moment.'
+              type: object
+              required:
+                - peak
+                - limiting_db
+              properties:
+                peak:
+                  type: number
+                  description: >-
+                    The largest sample of the last tenth of a second in dBFS, as it goes out; -127 for silence.
+                limiting_db:
+                  type: number
+                  description: >-
+                    Decibels by which the limiter turned it down at the most in that time, 0 or less.
         """
 }

@@ -104,6 +104,10 @@ extension OpenAPIDocument {
                     - $ref: '#/components/schemas/SyncResource'
                     - type: "null"
                   description: 'How the host''s media keeps time, which no event tells; null while it is not known.'
+                screen_sync:
+                  $ref: '#/components/schemas/SyncResource'
+                  description: >-
+                    How the host's screen keeps time, where sync is of its camera; left out otherwise.
                 quarantined_until:
                   type: [string, "null"]
                   format: date-time

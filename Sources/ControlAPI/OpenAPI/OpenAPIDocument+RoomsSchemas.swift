@@ -72,7 +72,7 @@ extension OpenAPIDocument {
                   type: integer
                   description: >-
                     Seconds for which the program goes on with its last slate once the room has ended, 0 to
-                    60; 0 when left out.
+                    60; when left out, 10 for a room with a slate of its own for the end, else 0.
                 program:
                   $ref: '#/components/schemas/ProgramResource'
                 recording:

@@ -3,7 +3,14 @@ import Stage
 
 extension MixerLoadResource {
     init(_ load: MixerLoad) {
-        self.init(level: load.level, reason: load.reason, work: load.work, cores: load.cores)
+        self.init(
+            level: load.level,
+            reason: load.reason,
+            work: load.work,
+            cores: load.cores,
+            renditions: load.renditions.isEmpty
+                ? nil : load.renditions.map { RenditionLoadResource(name: $0.name, dropped: $0.dropped) }
+        )
     }
 }
 
@@ -18,6 +25,14 @@ extension MixerFrames {
 extension MixerLoad {
     /// What a mixer reports.
     init(_ body: MixerLoadResource) {
-        self.init(level: min(max(body.level, 0), 6), reason: body.reason, work: body.work, cores: max(body.cores, 0))
+        self.init(
+            level: min(max(body.level, 0), 6),
+            reason: body.reason,
+            work: body.work,
+            cores: max(body.cores, 0),
+            renditions: (body.renditions ?? []).prefix(RenditionLadder.most + 1).map {
+                RenditionLoad(name: $0.name, dropped: max($0.dropped, 0))
+            }
+        )
     }
 }

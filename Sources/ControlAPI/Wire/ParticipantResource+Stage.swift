@@ -22,6 +22,7 @@ extension ParticipantResource {
             avatar: participant.avatar?.text,
             sound: ParticipantSoundResource(participant.sound),
             sync: participant.sync.map { SyncResource($0) },
+            screenSync: participant.screenSync.map { SyncResource($0) },
             quarantinedUntil: participant.quarantinedUntil.map { Timestamp($0) },
             joinedAt: Timestamp(participant.joinedAt),
             revision: participant.revision

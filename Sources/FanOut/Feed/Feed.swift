@@ -17,6 +17,8 @@ public final class Feed: PacketSink {
     private let budget: AudienceBudget
     private let shared: SharedTimeline?
     private let publishers = Atomic<UInt64>(0)
+    /// The newest time given out; where the clock is shared.
+    private let newest = Atomic<Int64>(0)
     private let core: NIOLoopBoundBox<FeedCore>
     private let shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)]
 
@@ -138,6 +140,7 @@ public final class Feed: PacketSink {
         if let shared {
             packet.timestamp = max(shared.place(packet, epoch: core.epoch, arrival: now), core.newest)
             core.newest = packet.timestamp
+            newest.store(packet.timestamp, ordering: .relaxed)
         } else {
             packet.timestamp = core.timeline.place(packet, arrival: now)
         }
@@ -224,6 +227,20 @@ public final class Feed: PacketSink {
     /// The share of the loop the caller is on; nil off the group's loops.
     func share(on loop: any EventLoop) -> FeedShare? {
         shares.first { $0.loop === loop }?.box.value
+    }
+
+    /// Milliseconds without anything, while others that have their clock in common went on.
+    ///
+    /// Any thread.
+    var lag: Int64 { shared?.lag(of: newest.load(ordering: .relaxed)) ?? 0 }
+
+    /// Sends all viewers away; others may come.
+    ///
+    /// Any thread.
+    func dismiss(_ reason: AudienceEvent.CloseReason) {
+        for (loop, box) in shares {
+            loop.execute { box.value.dismiss(reason, now: .now()) }
+        }
     }
 
     /// Ends every viewer's connection.

@@ -9,6 +9,8 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     public let configuration: FanOutConfiguration
     private let group: any EventLoopGroup
     private let feeds = Mutex<[String: Feed]>([:])
+    /// Who takes a rendition and is no viewer, by its feed's name.
+    let takers = Mutex<[String: [any PacketSink]]>([:])
     private let isHeld = Atomic<Bool>(false)
     let budget: AudienceBudget
 
@@ -50,6 +52,7 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     /// Takes a feed away and ends its viewers.
     public func close(_ name: String, reason: AudienceEvent.CloseReason) {
         feeds.withLock { $0.removeValue(forKey: name) }?.end(reason)
+        _ = takers.withLock { $0.removeValue(forKey: name) }
     }
 
     /// Every feed there is.
@@ -82,12 +85,18 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
 
     /// Sends a room's program, or its rendition when the name is one's, to a sink from now on.
     public func attach(_ sink: any PacketSink, room: String) {
-        (playable(room)?.feed ?? open(room)).attach(sink)
+        let feed = named(room)?.feed ?? open(room)
+        if RenditionFeedName(feed.name) != nil { takers.withLock { $0[feed.name, default: []].append(sink) } }
+        feed.attach(sink)
     }
 
     /// Ends what `attach` began, by the room's name also where the sink took a rendition.
     public func detach(_ sink: any PacketSink, room: String) {
-        playable(room)?.feed.detach(sink)
-        for feed in all where RenditionFeedName(feed.name)?.room == room { feed.detach(sink) }
+        var left = all.filter { RenditionFeedName($0.name)?.room == room }
+        if let feed = named(room)?.feed { left.append(feed) }
+        for feed in left {
+            feed.detach(sink)
+            takers.withLock { $0[feed.name]?.removeAll { $0 === sink } }
+        }
     }
 }

@@ -289,6 +289,11 @@ final class FeedShare {
     /// Ends every viewer, and whoever still comes.
     func end(_ reason: AudienceEvent.CloseReason, now: MonotonicTime) {
         endReason = reason
+        dismiss(reason, now: now)
+    }
+
+    /// Ends every viewer there is.
+    func dismiss(_ reason: AudienceEvent.CloseReason, now: MonotonicTime) {
         for viewer in viewers.joined() {
             remove(viewer, reason: reason, now: now)
             viewer.output.end(reason)

@@ -13,6 +13,8 @@ public final class SharedTimeline: Sendable {
         /// The feeds' time minus the mixer's, by epoch.
         var offsets: [UInt64: Int64] = [:]
         var last: (timestamp: Int64, arrival: MonotonicTime)?
+        /// Where the newest mixer began.
+        var begin: Int64 = 0
     }
 
     /// Mixers whose offsets are remembered: one that leaves, one that comes, and some to spare.
@@ -24,6 +26,13 @@ public final class SharedTimeline: Sendable {
 
     /// A clock that has not begun.
     public init() {}
+
+    /// Milliseconds by which the feeds are past `timestamp`, where one of them is; of the present mixer's time only.
+    func lag(of timestamp: Int64) -> Int64 {
+        state.withLock { state in
+            state.last.map { max($0.timestamp - max(timestamp, state.begin), 0) } ?? 0
+        }
+    }
 
     /// The feeds' time for a packet; 0 for a configuration, which has no time of its own but that of its feed.
     ///
@@ -43,6 +52,7 @@ public final class SharedTimeline: Sendable {
                 }
                 state.offsets[epoch] = now - packet.timestamp
                 state.last = (now, arrival)
+                state.begin = now
                 return now
             }
             let placed = packet.timestamp + offset

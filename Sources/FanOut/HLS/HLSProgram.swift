@@ -21,7 +21,7 @@ public final class HLSProgram: PacketSink {
         var printed = HLSPrint()
         /// The first segment has its number.
         var hasBegun = false
-        /// What came before that.
+        /// The latest of each kind; an encoder that rests does not say them again.
         var configurations: [MediaPacket] = []
         /// One for each loop on which a request ever waited.
         var lines: [Line] = []
@@ -30,6 +30,7 @@ public final class HLSProgram: PacketSink {
     private let configuration: HLSConfiguration
     private let clock: RenditionClock?
     private let playlistName: String
+    private let isRendition: Bool
     private let state: Mutex<State>
 
     /// Makes one by itself.
@@ -39,18 +40,19 @@ public final class HLSProgram: PacketSink {
 
     /// - Parameters:
     ///   - clock: What it has in common with other renditions; nil for a program without any.
-    ///   - playlistName: The file name of its media playlist.
+    ///   - rendition: The name of the rendition that it is; nil for the program itself.
     ///   - first: The number of its first segment; where there is a clock, that says it.
     init(
         configuration: HLSConfiguration,
         clock: RenditionClock?,
-        playlistName: String = "media.m3u8",
+        rendition: String? = nil,
         first: Int = 0
     ) {
         run = String(UInt64.random(in: .min ... .max), radix: 36)
         self.configuration = configuration
         self.clock = clock
-        self.playlistName = playlistName
+        playlistName = (rendition ?? "media") + ".m3u8"
+        isRendition = rendition != nil
         // Discontinuities are numbered as the segments are, so that they rise over runs too.
         let playlist = MediaPlaylist(configuration, discontinuitySequence: first)
         state = Mutex(State(segmenter: Segmenter(configuration, firstSequence: first), playlist: playlist))
@@ -62,35 +64,43 @@ public final class HLSProgram: PacketSink {
     public func receive(_ packet: MediaPacket) {
         let now = Date().timeIntervalSince1970
         let lines = state.withLock { state -> [Line] in
-            if let clock, !state.hasBegun { count(packet, from: clock, &state) }
+            if let clock { count(packet, from: clock, &state) }
             return take(state.segmenter.append(packet), now: now, &state)
         }
         release(lines)
     }
 
     /// Numbers segments as the other renditions do, from the first packet on that a segment can begin with.
+    ///
+    /// A rendition that stood still goes on as one that begins then: its players were sent away meanwhile.
     private func count(_ packet: MediaPacket, from clock: RenditionClock, _ state: inout State) {
-        if packet.isConfiguration { state.configurations.append(packet) }
+        if packet.isConfiguration {
+            state.configurations.removeAll { $0.isVideo == packet.isVideo }
+            state.configurations.append(packet)
+        }
         let hasVideo = state.configurations.contains(where: \.isVideo)
         guard packet.isKeyPicture || (!hasVideo && packet.content == .sound(.aac)) else { return }
+        guard let first = firstSequence(at: packet.timestamp, from: clock, state) else { return }
         state.hasBegun = true
-        let first = clock.firstSequence(at: packet.timestamp)
         state.segmenter = Segmenter(configuration, firstSequence: first)
         let discontinuities = clock.discontinuities(until: first)
         state.playlist = MediaPlaylist(configuration, discontinuitySequence: discontinuities)
+        state.printed.forget()
         for configuration in state.configurations { _ = state.segmenter.append(configuration) }
-        state.configurations = []
+    }
+
+    /// The number of a segment that is the first, or the first again; nil for all others.
+    private func firstSequence(at timestamp: Int64, from clock: RenditionClock, _ state: borrowing State) -> Int? {
+        guard state.hasBegun else { return clock.firstSequence(at: timestamp) }
+        return isRendition ? clock.resumption(of: playlistName, at: timestamp) : nil
     }
 
     /// Takes what the segmenter made; gives the lines in which somebody may have waited for it.
     private func take(_ outputs: [SegmenterOutput], now: Double, _ state: inout State) -> [Line] {
         guard !outputs.isEmpty else { return [] }
         for output in outputs { state.playlist.append(output, wallClock: wallClock(of: output, now: now)) }
-        if let clock, let last = state.playlist.lastPart {
-            for case .part(let part) in outputs where part.isDiscontinuity && part.index == 0 {
-                clock.discontinuity(before: part.sequence)
-            }
-            clock.advanced(playlistName, to: last)
+        if let clock {
+            for case .part(let part) in outputs { clock.came(part, to: playlistName, isProgram: !isRendition) }
         }
         state.printed.forget()
         return state.lines
@@ -178,6 +188,11 @@ public final class HLSProgram: PacketSink {
                 isIndependent: state.playlist.isIndependent
             )
         }
+    }
+
+    /// It is a rendition whose segments have not come for a while, though the program's have.
+    var standsStill: Bool {
+        isRendition && (clock?.standsStill(playlistName) ?? false)
     }
 
     /// Bytes of media that are kept.

@@ -18,8 +18,7 @@ public struct HLSRenditions: Sendable {
         let clock = RenditionClock(segmentDuration: configuration.segmentDuration, first: first)
         program = HLSProgram(configuration: configuration, clock: clock)
         renditions = names.map { name in
-            let playlistName = name + ".m3u8"
-            return (name, HLSProgram(configuration: configuration, clock: clock, playlistName: playlistName))
+            (name, HLSProgram(configuration: configuration, clock: clock, rendition: name))
         }
     }
 
@@ -27,6 +26,11 @@ public struct HLSRenditions: Sendable {
     func rendition(_ name: String?) -> HLSProgram? {
         guard let name else { return program }
         return renditions.first { $0.name == name }?.program
+    }
+
+    /// The program of that name, unless it is a rendition that stands still: whoever plays it is to take another one.
+    func offered(_ name: String?) -> HLSProgram? {
+        rendition(name).flatMap { $0.standsStill ? nil : $0 }
     }
 
     /// The program or rendition that began with that run; its files are under that name.
@@ -39,12 +43,15 @@ public struct HLSRenditions: Sendable {
 
     /// The playlist that leads to every media playlist with one session id; nil before it can say what there is.
     ///
-    /// A player reads it once, so renditions get a segment's time to appear before it is given out without them. It is
+    /// A player reads it once, so renditions get a segment's time to appear before it is given out without them; one
+    /// that stands still is left out, for its players would. It is
     /// each viewer's own, and as it is fits into a packet, with the fullest ladder into two that leave together: to compress
     /// it would cost every join some work and have nobody's picture come earlier.
     func multivariantPlaylist(sid: String) -> ByteBuffer? {
         guard let main = program.variant(uri: "media.m3u8?sid=\(sid)") else { return nil }
-        let others = renditions.map { $0.program.variant(uri: "\($0.name).m3u8?sid=\(sid)") }
+        let others = renditions.map { name, program in
+            program.standsStill ? nil : program.variant(uri: "\(name).m3u8?sid=\(sid)")
+        }
         guard program.segmentCount > 1 || !others.contains(where: { $0 == nil }) else { return nil }
         return MultivariantPlaylist.render([main] + others.compactMap(\.self))
     }

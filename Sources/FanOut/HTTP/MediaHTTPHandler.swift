@@ -200,7 +200,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         isIdentifying = true
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let reading = site.reading
-        let room = site.feeds.playable(request.room)?.room ?? request.room
+        let room = site.feeds.named(request.room)?.room ?? request.room
         let found = context.eventLoop.makeFutureWithTask { await reading.bearer?(token, room) }
         found.whenComplete { result in
             let (handler, context) = bound.value

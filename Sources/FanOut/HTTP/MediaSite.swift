@@ -52,8 +52,8 @@ public struct MediaSite: Sendable {
         case .multivariantPlaylist(let room):
             return .now(multivariantPlaylist(of: programs, room: room, player: player))
         case .mediaPlaylist(let room, let rendition):
-            guard let program = programs.rendition(rendition) else {
-                return .now(.refusal(.notFound, "there is no such rendition"))
+            guard let program = programs.offered(rendition) else {
+                return .now(.refusal(.notFound, "there is no such rendition, or not at present"))
             }
             return mediaPlaylist(
                 of: program,

@@ -64,7 +64,7 @@ public struct RTMPAudience: Sendable {
 
     /// Answers a player that is no viewer and is not recorded at all: the mixer.
     public func attend(_ name: String) -> PlayVerdict {
-        guard let feed = feeds.feed(name) ?? feeds.playable(name)?.feed else {
+        guard let feed = feeds.feed(name) ?? feeds.named(name)?.feed else {
             return .refuse(.playStreamNotFound(name))
         }
         return .accept(RTMPViewer(feed: feed, session: nil))

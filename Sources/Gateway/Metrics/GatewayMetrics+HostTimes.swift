@@ -3,9 +3,16 @@ import Viewership
 
 extension GatewayMetrics {
     /// How the media of every host on air keeps time, as their mixers report it; a host that leaves leaves here too.
+    ///
+    /// The screen of a host who has a camera, too, is told beside it, with `input="screen"`.
     var hostTimes: [MetricFamily] {
         let hosts = stage.rooms(.inProgress).flatMap { room in
-            room.hosts.compactMap { host in host.sync.map { (room: room.name, identity: host.identity, sync: $0) } }
+            room.hosts.flatMap { host in
+                [
+                    host.sync.map { Measured(room: room.name, host: host.identity, isScreen: false, sync: $0) },
+                    host.screenSync.map { Measured(room: room.name, host: host.identity, isScreen: true, sync: $0) },
+                ].compactMap(\.self)
+            }
         }
         func family(
             _ name: String,
@@ -17,13 +24,7 @@ extension GatewayMetrics {
                 name: "footlight_host_" + name,
                 kind: kind,
                 help: help,
-                samples: hosts.map { host in
-                    let labels = [
-                        MetricFamily.Label(name: "room", value: host.room),
-                        MetricFamily.Label(name: "host", value: host.identity),
-                    ]
-                    return .init(labels: labels, value: value(host.sync))
-                }
+                samples: hosts.map { .init(labels: $0.labels, value: value($0.sync)) }
             )
         }
         return [
@@ -44,5 +45,18 @@ extension GatewayMetrics {
                 Double($0.dropped)
             },
         ]
+    }
+}
+
+/// One input of a host, and how it keeps time.
+private struct Measured {
+    let room: String
+    let host: String
+    let isScreen: Bool
+    let sync: HostSync
+
+    var labels: [MetricFamily.Label] {
+        let labels = [MetricFamily.Label(name: "room", value: room), MetricFamily.Label(name: "host", value: host)]
+        return isScreen ? labels + [MetricFamily.Label(name: "input", value: "screen")] : labels
     }
 }

@@ -19,6 +19,21 @@ extension GatewayMetrics {
             },
             family("work_ratio", "The part of its time that a slow picture takes.") { $0.work },
             family("cores", "Processor cores that the mixer keeps busy.") { $0.cores },
+            MetricFamily(
+                name: "footlight_rendition_dropped_pictures_total",
+                kind: .counter,
+                help: "Pictures that a rendition was left without, because its coder was behind.",
+                samples: rooms.flatMap { room in
+                    room.load.renditions.map { rendition in
+                        .init(
+                            labels: [
+                                .init(name: "room", value: room.name), .init(name: "rendition", value: rendition.name),
+                            ],
+                            value: Double(rendition.dropped)
+                        )
+                    }
+                }
+            ),
         ]
     }
 

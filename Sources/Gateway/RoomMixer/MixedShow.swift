@@ -65,8 +65,11 @@ final class MixedShow {
         room = latest
         let processor = ProcessorUse()
         self.reporter = reporter {
-            latest.room.withLock { $0 }.report(mixer.signals).telling(mixer.statistics.hosts)
-                .telling(mixer.load, cores: processor.cores).telling(mixer.frames)
+            let signals = mixer.signals
+            return latest.room.withLock { $0 }.report(signals).telling(signals, mixer.programSignal)
+                .telling(mixer.statistics.hosts)
+                .telling(mixer.load, cores: processor.cores, renditions: mixer.renditions)
+                .telling(mixer.frames)
         }
         self.reporter.bringSnapshots(of: mixer)
         self.assets = assets { bytes, id in mixer.provide(bytes, for: id) }

@@ -3,7 +3,7 @@ public struct WarningResource: Codable, Sendable, Hashable {
     /// The stable number.
     public var code: Int
     /// `output_interrupted`, `output_failed`, `output_on_spare`, `output_on_main`, `stream_unsuitable`,
-    /// `stream_suitable`, `last_output`, `idle_soon` or `max_duration_soon`.
+    /// `stream_suitable`, `rendition_stopped`, `rendition_resumed`, `last_output`, `idle_soon` or `max_duration_soon`.
     public var reason: String
     /// What happened, for people.
     public var message: String

@@ -11,13 +11,22 @@ public struct MixerLoadResource: Codable, Sendable, Hashable {
     public var work: Double
     /// Processor cores that the mixer keeps busy.
     public var cores: Double
+    /// How each rendition is doing; left out where none is offered.
+    public var renditions: [RenditionLoadResource]?
 
     /// Makes a load.
-    public init(level: Int, reason: String? = nil, work: Double, cores: Double) {
+    public init(
+        level: Int,
+        reason: String? = nil,
+        work: Double,
+        cores: Double,
+        renditions: [RenditionLoadResource]? = nil
+    ) {
         self.level = level
         self.reason = reason
         self.work = work
         self.cores = cores
+        self.renditions = renditions
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -25,5 +34,6 @@ public struct MixerLoadResource: Codable, Sendable, Hashable {
         case reason
         case work
         case cores
+        case renditions
     }
 }

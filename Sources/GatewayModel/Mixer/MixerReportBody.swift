@@ -6,6 +6,8 @@ public struct MixerReportBody: Codable, Sendable, Hashable {
     public var load: MixerLoadResource?
     /// What became of the program's pictures; left out where that is not known.
     public var frames: MixerFramesResource?
+    /// How loud the program is; left out where that is not known.
+    public var program: ProgramLevelResource?
 
     /// Makes a report.
     public init(participants: [MixerReportEntry]) {
@@ -16,5 +18,6 @@ public struct MixerReportBody: Codable, Sendable, Hashable {
         case participants
         case load
         case frames
+        case program
     }
 }

@@ -36,6 +36,8 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     public var sound: ParticipantSoundResource
     /// How the host's media keeps time, which no event tells; null while it is not known.
     @ExplicitNull public var sync: SyncResource?
+    /// How the host's screen keeps time, where `sync` is of its camera; left out otherwise.
+    public var screenSync: SyncResource?
     /// Until when nothing is taken of the host, whose media ended the mixer again and again; null unless it did.
     @ExplicitNull public var quarantinedUntil: Timestamp?
     /// When the participant joined.
@@ -63,6 +65,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         avatar: String? = nil,
         sound: ParticipantSoundResource = ParticipantSoundResource(),
         sync: SyncResource? = nil,
+        screenSync: SyncResource? = nil,
         quarantinedUntil: Timestamp? = nil,
         joinedAt: Timestamp,
         revision: UInt64
@@ -85,6 +88,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         self.avatar = avatar
         self.sound = sound
         self.sync = sync
+        self.screenSync = screenSync
         self.quarantinedUntil = quarantinedUntil
         self.joinedAt = joinedAt
         self.revision = revision
@@ -109,6 +113,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         case avatar
         case sound
         case sync
+        case screenSync = "screen_sync"
         case quarantinedUntil = "quarantined_until"
         case joinedAt = "joined_at"
         case revision

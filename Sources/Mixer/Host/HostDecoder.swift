@@ -197,7 +197,13 @@ struct HostDecoder: ~Copyable {
             block.withChannels { (left, right) in
                 guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return }
                 media.withLock {
-                    $0.sound.append(leftStart, rightStart, count: left.count, timestamp: block.timestamp)
+                    $0.sound.append(
+                        leftStart,
+                        rightStart,
+                        count: left.count,
+                        timestamp: block.timestamp,
+                        packet: packet.timestamp
+                    )
                 }
             }
         }

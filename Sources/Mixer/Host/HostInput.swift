@@ -42,6 +42,7 @@ public final class HostInput: Sendable {
     fileprivate struct Intake: Sendable {
         var unifier = TimestampUnifier()
         var timeline: HostTimeline
+        var unheard = UnheardSound()
         var inbox = PacketInbox()
         var packets: Int64 = 0
         var unsupported: Int64 = 0
@@ -137,12 +138,18 @@ public final class HostInput: Sendable {
 
     /// Moves the host's offset on; the program's thread, once per quantum.
     ///
-    /// - Parameter now: Program time in milliseconds.
-    /// - Returns: The offset (nil until settled) and what it gains per millisecond.
-    func advance(to now: Double) -> (offset: Double?, rate: Double) {
+    /// - Parameters:
+    ///   - now: Program time in milliseconds.
+    ///   - isHeard: The host's sound is in the mix from now on.
+    /// - Returns: The offset (nil until settled), what it gains per millisecond, and what may be heard.
+    func advance(
+        to now: Double,
+        isHeard: Bool
+    ) -> (offset: Double?, rate: Double, permission: UnheardSound.Permission) {
         intake.withLock { intake in
             intake.timeline.advance(to: now)
-            return (intake.timeline.offset, intake.timeline.rate)
+            let permission = intake.unheard.permission(at: now, isHeard: isHeard)
+            return (intake.timeline.offset, intake.timeline.rate, permission)
         }
     }
 
@@ -213,6 +220,7 @@ extension HostInput.Intake {
         case .sound(.aac), .sound(.mp3):
             packet.timestamp = unifier.unify(packet.timestamp, kind: .sound, arrival: arrival)
             lastSound = packet.timestamp
+            unheard.arrived(packet.timestamp, at: arrival)
             timeline.observe(.sound, timestamp: packet.timestamp, arrival: arrival)
         case .metadata, .videoEnd:
             return

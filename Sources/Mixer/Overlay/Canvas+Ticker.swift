@@ -3,10 +3,9 @@ import Codecs
 extension Canvas {
     /// Paints the band of a ticker as it is at a picture of the program.
     ///
-    /// - Parameter picture: Counted from when the ticker came.
-    func paint(_ strip: TickerStrip, rendered: OverlayPicture, motion: TickerMotion, at picture: Int64) {
+    /// - Parameter places: The left edges of the strip's copies.
+    func paint(_ strip: TickerStrip, rendered: OverlayPicture, at places: [Int]) {
         let band = TickerStrip.band(width: width, height: height)
-        let places = motion.places(at: picture)
         let isCovered = (places.min() ?? width) <= 0 && (places.max() ?? 0) + rendered.width >= width
         // Until the text has crossed the canvas once there is nothing behind it.
         if !isCovered { fill(band, strip.bandColour) }

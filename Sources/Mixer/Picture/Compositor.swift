@@ -30,8 +30,6 @@ struct Compositor {
     }
 
     private let ring: CanvasRing
-    /// Program pictures per second.
-    private let rate: Double
     private var painted = Array(repeating: Painted(), count: CanvasRing.count)
     private var dirty: [Bool] = []
     private(set) var ground = Ground()
@@ -43,10 +41,8 @@ struct Compositor {
     private(set) var newest = 0
     private(set) var counters = Counters()
 
-    /// - Parameter rate: Program pictures per second.
-    init(ring: CanvasRing, rate: Double) {
+    init(ring: CanvasRing) {
         self.ring = ring
-        self.rate = rate
     }
 
     /// Says that tiles have other places, or something else lies behind or over them.
@@ -94,8 +90,7 @@ struct Compositor {
     }
 
     private func paint(_ ticker: LayerArt.Ticker, of veil: Choreography.Veil, on canvas: Canvas, at sample: Int64) {
-        let seconds = Double(sample - veil.since) / Double(ProgramTime.sampleRate)
-        canvas.paint(ticker.strip, rendered: ticker.text, motion: ticker.motion, at: Int64((seconds * rate).rounded()))
+        canvas.paint(ticker.strip, rendered: ticker.text, at: veil.places(of: ticker.motion, at: sample))
     }
 
     // MARK: While nothing moves

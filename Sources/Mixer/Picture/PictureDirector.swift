@@ -31,7 +31,7 @@ struct PictureDirector {
         self.wardrobe = wardrobe
         self.callDraftsman = callDraftsman
         plan = TilePlan(scene: scene, width: width, height: height)
-        compositor = Compositor(ring: ring, rate: rate)
+        compositor = Compositor(ring: ring)
         compositor.rearrange(on: ground)
     }
 

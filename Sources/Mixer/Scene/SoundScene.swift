@@ -1,6 +1,9 @@
 /// How the sound of a scene's audible hosts is mixed.
 public struct SoundScene: Sendable, Hashable, Codable {
-    /// Decibels by participant sid, -60 to 12; who is not named has 0.
+    /// The gain in decibels with which a host is not heard at all.
+    static let silentGain = -60.0
+
+    /// Decibels by participant sid, -60 (silence) to 12; who is not named has 0.
     public var gains: [String: Double]
     /// Every host is slowly brought to the same loudness.
     public var isLevelling: Bool

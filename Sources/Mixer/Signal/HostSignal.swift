@@ -10,6 +10,8 @@ public struct HostSignal: Sendable, Equatable {
     public var hasSound: Bool
     /// Pictures were decoded lately.
     public var hasPictures: Bool
+    /// Decibels by which levelling turns it up at present, or down.
+    public var levelling = 0.0
 
     /// The level of no sound at all, in dBFS.
     public static let silence = -127.0

@@ -16,6 +16,9 @@ final class ProgramSound {
     private let sum = StereoBuffer(capacity: ProgramTime.quantum)
     private var returns: [String: ReturnMix] = [:]
     private var isFirstQuantum = true
+    /// Of what went out since `takeSignal`.
+    private var level = SoundLevel()
+    private var leastGain: Float = 1
 
     init(output: any ProgramOutput, returns: (any ReturnOutput)?, music: SlateMusic) {
         self.output = output
@@ -33,10 +36,15 @@ final class ProgramSound {
     }
 
     /// Gives `host` the place in the mix that the scene has for it; one that leaves has none.
+    ///
+    /// A fader that is all the way down takes a host off as a microphone does that is switched off, and so nothing is
+    /// heard later of what was said meanwhile: whoever switches a host on means what it says from then on. All other
+    /// gains follow the program's time, for what they are given to is heard anyway.
     func place(_ host: ProgramHost) {
         let id = host.input.id
-        host.sound.isAudible = !host.isLeaving && audible.contains(id)
-        host.sound.fader = min(max(scene.gains[id] ?? 0, -60), 12)
+        host.sound.fader = min(max(scene.gains[id] ?? 0, SoundScene.silentGain), 12)
+        host.sound.isAudible =
+            !host.isLeaving && audible.contains(id) && host.sound.fader > SoundScene.silentGain
     }
 
     /// Mixes the quantum that begins at sample `first`, and hands it to the output.
@@ -59,6 +67,8 @@ final class ProgramSound {
         // Before the limiter, which would turn what is left down for the sake of what was taken out.
         for (id, mix) in returns { take(mix, of: id, hosts[id], from: first) }
         limiter.process(sum.left, sum.right, count: ProgramTime.quantum)
+        level.add(sum.left, sum.right, count: ProgramTime.quantum)
+        leastGain = min(leastGain, limiter.leastGain)
         // What comes out of the limiter went in one look-ahead before; at the very beginning that is nothing, and lies
         // before the program.
         if isFirstQuantum {
@@ -71,6 +81,12 @@ final class ProgramSound {
             count: ProgramTime.quantum,
             firstSample: first - Int64(Limiter.lookAhead)
         )
+    }
+
+    /// How loud the program was since the last call.
+    func takeSignal() -> ProgramSignal {
+        defer { leastGain = 1 }
+        return ProgramSignal(peak: level.read().peak, limiting: Decibels.gain(of: leastGain))
     }
 
     /// By how many decibels everybody is turned down over this quantum who is not ducked under.

@@ -14,6 +14,10 @@ public struct LivestreamWarning: Sendable, Hashable {
         case streamUnsuitable = "stream_unsuitable"
         /// The stream is what an output's platform asks for, again.
         case streamSuitable = "stream_suitable"
+        /// The rendition that an output pushes is not made at present.
+        case renditionStopped = "rendition_stopped"
+        /// The rendition that an output pushes is made again.
+        case renditionResumed = "rendition_resumed"
         /// The last output was to be removed, and stays.
         case lastOutput = "last_output"
         /// Nothing is to be heard or seen; the livestream will stop.

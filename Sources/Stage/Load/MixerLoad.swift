@@ -11,12 +11,15 @@ public struct MixerLoad: Sendable, Hashable {
     public var work: Double
     /// Processor cores that the mixer keeps busy.
     public var cores: Double
+    /// How each rendition is doing; none where none is offered.
+    public var renditions: [RenditionLoad]
 
     /// Makes a load.
-    public init(level: Int, reason: String?, work: Double, cores: Double) {
+    public init(level: Int, reason: String?, work: Double, cores: Double, renditions: [RenditionLoad] = []) {
         self.level = level
         self.reason = reason
         self.work = work
         self.cores = cores
+        self.renditions = renditions
     }
 }

@@ -30,6 +30,8 @@ struct Participant: Sendable {
     var flows: [PublishSource: MediaFlow] = [:]
     /// How the host's media keeps time, as the mixer said last.
     var sync: HostSync?
+    /// The same of its screen, where that is of its camera.
+    var screenSync: HostSync?
     /// Why the host's encoder was last refused.
     var mediaFault: (error: StageError, at: Double)?
     /// Until when nothing is taken of the host, whose media ended the mixer again and again; nil unless it did.

@@ -34,6 +34,10 @@ public struct ParticipantView: Sendable, Hashable {
     ///
     /// It changes without an event and without a new revision.
     public var sync: HostSync?
+    /// How the host's screen keeps time, where `sync` is of its camera; nil otherwise.
+    ///
+    /// It changes as `sync` does.
+    public var screenSync: HostSync?
     /// Until when nothing is taken of the host, for its media ended the mixer again and again; nil unless it did.
     ///
     /// Seconds since 1970. It stays until the host publishes again, or is released.

@@ -76,7 +76,7 @@ extension Room {
         let before = revision
         for entry in report.entries {
             guard let index = index(of: entry.participantSID), participants[index].isHost else { continue }
-            note(at: index) { $0.sync = entry.sync ?? $0.sync }
+            if let sync = entry.sync { note(at: index) { ($0.sync, $0.screenSync) = (sync, entry.screenSync) } }
             levels.append(AudioLevel(participantSID: participants[index].sid, level: entry.audioLevel))
             for name in TrackName.allCases where participants[index].tracks[name]?.isEnabled ?? false {
                 note(at: index) { participant in
@@ -98,7 +98,7 @@ extension Room {
     ///
     /// Events: `room.updated` when the program did without something.
     mutating func mixerStopped(at now: Double) {
-        for index in participants.indices { note(at: index) { $0.sync = nil } }
+        for index in participants.indices { note(at: index) { ($0.sync, $0.screenSync) = (nil, nil) } }
         let level = load?.level ?? 0
         (load, loadReportedAt, frames) = (nil, nil, nil)
         if level != 0, status == .inProgress { emit(.roomUpdated(view), at: now) }

@@ -120,6 +120,7 @@ struct Room: Sendable {
             isDominantSpeaker: speakers.dominant == participant.sid,
             audioLevel: speakers.level(of: participant.sid) ?? participant.reportedLevel,
             sync: participant.sync,
+            screenSync: participant.screenSync,
             quarantinedUntil: participant.quarantinedUntil,
             joinedAt: participant.joinedAt,
             revision: participant.revision

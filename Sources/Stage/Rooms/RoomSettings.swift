@@ -20,7 +20,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     public var isRecorded: Bool?
     /// How the sound of the hosts is mixed.
     public var sound: RoomSound
-    /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; nil is 0.
+    /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; nil for the usual
+    /// time, see `lingerTime`.
     public var linger: Int?
 
     /// Makes settings; what is not named has its default.
@@ -49,6 +50,13 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         self.sound = sound
         self.linger = linger
     }
+
+    /// Seconds of `linger` for a room that has a slate of its own for the end: it was given to be seen.
+    public static let usualLinger = 10
+
+    /// Seconds for which the program really goes on: without a word of `linger` it does where the layout has a slate for
+    /// the end, and is over at once where nobody thought of one.
+    public var lingerTime: Int { linger ?? (layout.slates.ended == nil ? 0 : Self.usualLinger) }
 
     /// Checks every value against its range.
     ///

@@ -10,13 +10,22 @@ public struct MixerReport: Sendable, Equatable {
         public var subscribed: Set<TrackName>
         /// How its media keeps time; nil where that is not known.
         public var sync: HostSync?
+        /// How its screen keeps time, where `sync` is of its camera; nil otherwise.
+        public var screenSync: HostSync?
 
         /// Makes an entry.
-        public init(participantSID: String, audioLevel: Double?, subscribed: Set<TrackName>, sync: HostSync? = nil) {
+        public init(
+            participantSID: String,
+            audioLevel: Double?,
+            subscribed: Set<TrackName>,
+            sync: HostSync? = nil,
+            screenSync: HostSync? = nil
+        ) {
             self.participantSID = participantSID
             self.audioLevel = audioLevel
             self.subscribed = subscribed
             self.sync = sync
+            self.screenSync = screenSync
         }
     }
 

@@ -169,6 +169,7 @@ extension ModelSamples {
         avatar: "x",
         sound: participantSoundResource,
         sync: syncResource,
+        screenSync: syncResource,
         joinedAt: Timestamp(0),
         revision: 1
     )

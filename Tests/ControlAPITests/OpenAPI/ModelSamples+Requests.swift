@@ -103,14 +103,33 @@ extension ModelSamples {
 
     static let layoutPreviewBody = LayoutPreviewBody(layout: layoutBody, hosts: [previewHost])
 
-    static let mixerReportEntry = MixerReportEntry(
-        sid: "x",
-        audioLevel: 1.5,
-        subscribed: ["x"],
-        sync: syncResource
-    )
+    static let mixerReportEntry: MixerReportEntry = {
+        var entry = MixerReportEntry(
+            sid: "x",
+            audioLevel: 1.5,
+            subscribed: ["x"],
+            sync: syncResource,
+            screenSync: syncResource
+        )
+        (entry.peak, entry.levelling) = (1.5, 1.5)
+        return entry
+    }()
 
-    static let mixerLoadResource = MixerLoadResource(level: 1, reason: "x", work: 1, cores: 1)
+    static let hostLevelResource = HostLevelResource(sid: "x", level: 1.5, peak: 1.5, levelling: 1.5)
+
+    static let programLevelResource = ProgramLevelResource(peak: 1.5, limiting: 1.5)
+
+    static let levelsResource = LevelsResource(hosts: [hostLevelResource], program: programLevelResource)
+
+    static let renditionLoadResource = RenditionLoadResource(name: "x", dropped: 1)
+
+    static let mixerLoadResource = MixerLoadResource(
+        level: 1,
+        reason: "x",
+        work: 1,
+        cores: 1,
+        renditions: [renditionLoadResource]
+    )
 
     static let mixerFramesResource = MixerFramesResource(counts: [1], seconds: 1.5, lost: ["x": 1])
 
@@ -118,6 +137,7 @@ extension ModelSamples {
         var body = MixerReportBody(participants: [mixerReportEntry])
         body.load = mixerLoadResource
         body.frames = mixerFramesResource
+        body.program = programLevelResource
         return body
     }()
 

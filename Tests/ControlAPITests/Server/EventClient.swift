@@ -12,6 +12,8 @@ final class EventClient: Sendable {
         let name: String?
         let data: EventResource?
         let retry: String?
+        /// As it came.
+        var text: String?
     }
 
     let events: AsyncStream<Event>
@@ -60,7 +62,8 @@ final class EventClient: Sendable {
             id: fields["id"],
             name: fields["event"],
             data: fields["data"].flatMap { try? WireJSON.decode(EventResource.self, from: Data($0.utf8)) },
-            retry: fields["retry"]
+            retry: fields["retry"],
+            text: fields["data"]
         )
     }
 

@@ -51,6 +51,19 @@ struct SharedTimelineTests {
         try await group.shutdownGracefully()
     }
 
+    @Test("A feed lags by what others have got since its last packet, or since the mixer that is there now began")
+    func lag() {
+        let timeline = SharedTimeline()
+        #expect(timeline.lag(of: 0) == 0)
+        _ = timeline.place(Packets.key(70_000), epoch: 1, arrival: start)
+        _ = timeline.place(Packets.key(74_000), epoch: 1, arrival: start.advanced(milliseconds: 4_000))
+        #expect(timeline.lag(of: 0) == 4_000 && timeline.lag(of: 5_000) == 1_000 && timeline.lag(of: 9_000) == 0)
+        // A minute without any mixer is no fault of a feed whose connection comes up a moment after another's.
+        _ = timeline.place(Packets.key(0), epoch: 2, arrival: start.advanced(milliseconds: 64_000))
+        _ = timeline.place(Packets.key(500), epoch: 2, arrival: start.advanced(milliseconds: 64_500))
+        #expect(timeline.lag(of: 6_000) == 500)
+    }
+
     @Test("The next mixer goes on behind the last one, after the time that has passed, for all of them alike")
     func takeover() {
         let timeline = SharedTimeline()

@@ -4,7 +4,9 @@ import HLS
 import HTTPTypes
 import Media
 import NIOCore
+import NIOEmbedded
 import Stage
+import Synchronization
 import Testing
 
 @Suite("Renditions")
@@ -130,6 +132,117 @@ struct RenditionPlaybackTests {
         for packet in Packets.program(from: 3_000, seconds: 3) { programs.program.receive(packet) }
         let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
         #expect(lines(text).filter { !$0.hasPrefix("#") }.count == 1)
+    }
+
+    /// The numbers of the segments that a playlist names.
+    private func numbers(_ playlist: String) -> [Int] {
+        playlist.matches(of: /\/s(\d+)\.m4s/).compactMap { Int($0.output.1) }
+    }
+
+    @Test("A rendition that stands still is not offered, and its playlist is not found, until its segments come again")
+    func standstill() throws {
+        let stand = try SiteStand()
+        stand.feeds.open("r", with: Self.ladder)
+        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        let rendition = try #require(programs.rendition("360p"))
+        let audio = try #require(programs.rendition("audio"))
+        func play(from start: Int64, seconds: Int, without: Bool = false) {
+            for packet in Packets.program(from: start, seconds: seconds) {
+                programs.program.receive(packet)
+                // A coder that rests does not say again how to decode what it goes on with.
+                if !without, start == 0 || !packet.isConfiguration { rendition.receive(packet) }
+                if packet.isAudio { audio.receive(packet) }
+            }
+        }
+        func offered() throws -> [String] {
+            let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+            return lines(text).filter { !$0.hasPrefix("#") }.map { String($0.prefix { $0 != "." }) }
+        }
+        func ask(_ name: String) throws -> (status: Int, text: String) {
+            let answer = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1"))
+            return (answer.status, answer.text)
+        }
+        play(from: 0, seconds: 12)
+        #expect(try offered() == ["media", "360p", "audio"])
+        play(from: 12_000, seconds: 3, without: true)
+        #expect(try offered() == ["media", "360p", "audio"] && ask("360p").status == 200)
+        play(from: 15_000, seconds: 15, without: true)
+        #expect(try offered() == ["media", "audio"] && ask("360p").status == 404)
+        #expect(try !ask("media").text.contains("RENDITION-REPORT:URI=\"360p.m3u8\""))
+        // It comes again, with the numbers that the program has for the same moments.
+        play(from: 30_000, seconds: 10)
+        #expect(try offered() == ["media", "360p", "audio"])
+        let (program, back) = (numbers(try ask("media").text), numbers(try ask("360p").text))
+        #expect(back == Array(program.suffix(back.count)) && back.first == 15)
+        let names = try ask("360p").text.matches(of: /EXT-X-MAP:URI="([^"]+)"/).map { String($0.output.1) }
+        for name in names { #expect(try stand.exchange("/live/r/\(name)")?.status == 200) }
+        #expect(try stand.exchange("/live/r/\(rendition.run)/s15.m4s")?.status == 200)
+    }
+
+    @Test("A program whose mixer is away for long keeps its renditions")
+    func outage() throws {
+        let stand = try SiteStand()
+        stand.feeds.open("r", with: Self.ladder)
+        let programs = stand.hls.open("r", renditions: Self.ladder.names)
+        let all = Self.ladder.names.compactMap { programs.rendition($0) } + [programs.program]
+        for start: Int64 in [0, 60_000] {
+            if start > 0 { for program in all { program.publisherChanged() } }
+            for packet in Packets.program(from: start, seconds: 8) { for program in all { program.receive(packet) } }
+        }
+        let text = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        #expect(lines(text).filter { !$0.hasPrefix("#") }.count == 3)
+        for name in ["media", "360p", "audio"] {
+            let playlist = try #require(try stand.exchange("/live/r/\(name).m3u8?sid=r-1")?.text)
+            // All that was listed before is still.
+            #expect(numbers(playlist).first == 0 && playlist.contains("#EXT-X-DISCONTINUITY\n"))
+        }
+    }
+
+    @Test("Who plays a rendition that stands still is sent away, and who comes then finds no such stream")
+    func players() throws {
+        let stand = try SiteStand()
+        let (program, renditions) = stand.feeds.open("r", with: Self.ladder)
+        let feed = renditions[0].feed
+        func play(_ times: ClosedRange<Int64>, on feeds: [Feed]) {
+            for time in times { for feed in feeds { feed.receive(Packets.key(time * 1000)) } }
+            stand.loop.run()
+        }
+        let pushed = Taker()
+        stand.feeds.attach(pushed, room: "r_360p")
+        play(0...2, on: [program, feed])
+        let channel = try stand.connect()
+        try stand.ask("/live/r_360p.flv", on: channel)
+        stand.loop.run()
+        func still() -> [(name: RenditionFeedName, takers: [any PacketSink])] {
+            stand.feeds.dismissFromStillRenditions().filter { $0.name.rendition == "360p" }
+        }
+        #expect(feed.activity.viewers == 1 && still().isEmpty)
+        play(3...7, on: [program])
+        #expect(stand.feeds.playable("r_360p") != nil && still().isEmpty && feed.activity.viewers == 1)
+        play(8...9, on: [program])
+        let found = still()
+        stand.loop.run()
+        #expect(found.map(\.name) == [RenditionFeedName(room: "r", rendition: "360p")])
+        #expect(found.first?.takers.first === pushed)
+        #expect(feed.activity.viewers == 0 && !channel.isActive)
+        #expect(stand.audience.story.last == "closed(shutdown) r-1")
+        #expect(stand.feeds.playable("r_360p") == nil && stand.feeds.named("r_360p")?.feed === feed)
+        #expect(try stand.exchange("/live/r_360p.flv", method: .head)?.status == 404)
+        // What is pushed stays attached, and is let go by its room's name.
+        play(10...10, on: [program, feed])
+        #expect(pushed.count.withLock { $0 } == 4)
+        #expect(stand.feeds.playable("r_360p") != nil)
+        #expect(still().isEmpty)
+        stand.feeds.detach(pushed, room: "r")
+        play(11...18, on: [program])
+        #expect(stand.feeds.dismissFromStillRenditions().allSatisfy { $0.takers.isEmpty })
+    }
+
+    /// Takes a feed as an output does.
+    private final class Taker: PacketSink {
+        let count = Mutex(0)
+
+        func receive(_ packet: MediaPacket) { count.withLock { $0 += 1 } }
     }
 
     @Test("ROOM_360p is the room's rendition, unless there is a room of that name")

@@ -50,6 +50,34 @@ import Testing
         #expect(told.participants[1].sync?.offsetMS == 1)
         #expect(told.participants[2].sync == nil)
         #expect(told.participants.map(\.sid) == ["PA1", "PA2", "PA3"])
+        // Of a host with a camera and a screen each is told, of one with either of them only that.
+        #expect(told.participants.map { $0.screenSync?.offsetMS } == [0, nil, nil])
+    }
+
+    @Test("Peaks and levelling are told of hosts with a microphone, and how loud the program is; rounded")
+    func levels() {
+        var loud = HostSignal(id: "PA1", level: -20, peak: -6.04, hasSound: true)
+        loud.levelling = 3.456
+        let told = report.telling([loud, HostSignal(id: "PA2", peak: -3)], ProgramSignal(peak: -1.02, limiting: -2.46))
+        #expect(told.participants.map(\.peak) == [-6, nil, nil])
+        #expect(told.participants.map(\.levelling) == [3.5, nil, nil])
+        #expect(told.program == ProgramLevelResource(peak: -1, limiting: -2.5))
+        // Silence is no number.
+        #expect(report.telling([], ProgramSignal(peak: -.infinity)).program?.peak == HostSignal.silence)
+    }
+
+    @Test("The load tells what each rendition was left without, and nothing of renditions where there are none")
+    func renditions() {
+        var slow = RungFigures(name: "720p")
+        slow.droppedPictures = 41
+        let load = ProgramLoad(degradation: .lighterCoding, reason: "frame_work", ratio: 0.9)
+        let told = report.telling(load, cores: 1.5, renditions: [slow, RungFigures(name: "360p")])
+        #expect(
+            told.load?.renditions == [
+                RenditionLoadResource(name: "720p", dropped: 41), RenditionLoadResource(name: "360p", dropped: 0),
+            ]
+        )
+        #expect(report.telling(load, cores: 1.5).load?.renditions == nil)
     }
 
     @Test("What became of the program's pictures goes along, by the names of the places where they were lost")

@@ -58,8 +58,9 @@ import Testing
 
         func listen(from first: Int64) {
             let time = ProgramTime.fractionalMilliseconds(ofSample: first)
-            let (offset, rate) = input.advance(
-                to: ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead)
+            let (offset, rate, _) = input.advance(
+                to: ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead),
+                isHeard: true
             )
             self.offset = offset
             input.media.withLock { media in

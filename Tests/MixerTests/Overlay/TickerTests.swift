@@ -68,6 +68,39 @@ import Testing
         #expect(motion.places(at: 0) == [] && motion.places(at: -5) == [])
     }
 
+    @Test("another speed goes on from where the text is, another text begins at the edge")
+    func otherSpeed() throws {
+        var choreography = Choreography()
+        func change(_ text: String, _ speed: Double, at sample: Int64) throws {
+            var scene = Scene()
+            scene.decoration.ticker = Ticker(text: text, speed: speed)
+            let plan = TilePlan(scene: scene, width: 640, height: 360)
+            choreography.move(to: plan, at: sample, over: 14_400)
+            let drawn = try #require(strip(text).drawing()).render()
+            let motion = TickerMotion(stripWidth: drawn.width, canvasWidth: 640, speed: speed, rate: 30)
+            let art = LayerArt.ticker(LayerArt.Ticker(strip: strip(text), text: drawn, motion: motion))
+            choreography.paint(art, at: choreography.veils.count - 1)
+        }
+        func places(at sample: Int64) -> [Int] {
+            guard let veil = choreography.veils.last, case .ticker(let ticker) = veil.art else { return [] }
+            return veil.places(of: ticker.motion, at: sample)
+        }
+        try change("News", 0.1, at: 0)
+        // Its second time round, after eleven seconds: 330 steps of two pixels.
+        var now: Int64 = 330 * 1600
+        #expect(places(at: now) == [-20, 620])
+        for (speed, step) in [(0.5, 10), (0.03, 0), (0.2, 4)] {
+            let before = places(at: now)
+            try change("News", speed, at: now)
+            #expect(choreography.veils.count == 1 && !choreography.isMoving(at: now + 1600))
+            #expect(places(at: now) == before)
+            #expect(places(at: now + 1600) == before.map { $0 - step })
+            now += 16_000
+        }
+        try change("Other news", 0.2, at: now)
+        #expect(choreography.veils.count == 2 && choreography.veils[0].isLeaving && places(at: now) == [])
+    }
+
     @Test("the band shows the window that is due, and nothing above it is touched")
     func painting() throws {
         let strip = strip("█ News █", theme: .light)
@@ -77,7 +110,7 @@ import Testing
         let band = TickerStrip.band(width: 640, height: 360)
         #expect(band.bottom == 360 && band.y % 2 == 0)
         for picture in [0, 1, 60, 200, 500, 2000] as [Int64] {
-            canvas.paint(strip, rendered: rendered, motion: motion, at: picture)
+            canvas.paint(strip, rendered: rendered, at: motion.places(at: picture))
             for x in stride(from: 0, to: 640, by: 7) {
                 let place = motion.places(at: picture).first { (0..<rendered.width).contains(x - $0) }
                 let expected = place.flatMap { rendered.colour(x: x - $0, y: 10) } ?? strip.bandColour

@@ -24,7 +24,7 @@ import Testing
 
         init() throws {
             ring = try CanvasRing(width: Rehearsal.size.width, height: Rehearsal.size.height)
-            compositor = Compositor(ring: ring, rate: 30)
+            compositor = Compositor(ring: ring)
         }
 
         mutating func apply(_ scene: Scene) {

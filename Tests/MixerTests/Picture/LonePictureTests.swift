@@ -25,7 +25,7 @@ import Testing
     @Test("it is shown as it is while nothing lies over it, and painted as soon as anything does")
     func shown() throws {
         let ring = try CanvasRing(width: size.width, height: size.height)
-        var compositor = Compositor(ring: ring, rate: 30)
+        var compositor = Compositor(ring: ring)
         var choreography = Choreography()
         func compose() throws -> Canvas {
             let canvas = compositor.compose(choreography, at: 0)

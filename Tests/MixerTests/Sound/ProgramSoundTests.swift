@@ -112,6 +112,37 @@ import Testing
         #expect(abs(half - 0.1125) < 0.025)
     }
 
+    @Test("The signals tell the program's peak, how far the limiter turns it down, and each host before any gain")
+    func signals() throws {
+        let ring = try CanvasRing(width: 320, height: 180)
+        let anchor = ProgramAnchor(start: MonotonicTime(nanoseconds: 0), firstSample: 0)
+        let signals = HostSignals()
+        let core = ProgramCore(
+            ProgramConfiguration(width: 320, height: 180),
+            anchor: anchor,
+            ring: ring,
+            output: RecordingOutput(ring: ring),
+            signals: signals,
+            wardrobe: Wardrobe(AssetShelf())
+        )
+        let input = HostInput(id: "a", anchor: anchor, jitterTarget: 300)
+        core.add(input)
+        core.apply(Scene(audible: ["a"], sound: SoundScene(gains: ["a": 12], isLevelling: false)))
+        for packet in try HostClip.plain(nil, tone: 440, amplitude: 0.4).packets(from: 0, to: 2000) {
+            input.receive(packet, arrival: Rehearsal.moment(Double(packet.timestamp) + 30))
+        }
+        var decoder = HostDecoder()
+        for time in stride(from: 0.0, through: 1500, by: 10) {
+            while let packet = input.takeDue(at: time) { decoder.decode(packet, into: input.media) }
+            while core.step(at: Rehearsal.moment(time)) == nil {}
+        }
+        // 0.4 and 12 dB are 1.6, which the limiter brings to -1 dB.
+        #expect(abs(signals.program.peak + 1) < 0.3)
+        #expect(abs(signals.program.limiting + 5.1) < 0.4)
+        let host = try #require(signals.current.first)
+        #expect(abs(host.peak + 8) < 0.3 && abs(host.level + 11) < 0.3 && host.levelling == 0)
+    }
+
     @Test("A host who is muted ducks nobody")
     func mutedKey() throws {
         let rehearsal = try rehearsal(to: 3000)

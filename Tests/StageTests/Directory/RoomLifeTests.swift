@@ -139,6 +139,30 @@ struct RoomLifeTests {
         observation.cancel()
     }
 
+    @Test("A room with a slate of its own for the end shows it for ten seconds, unless its linger time says otherwise")
+    func slateForTheEnd() throws {
+        let directory = directory()
+        let told = Told()
+        let observation = directory.observe { told.add($0) }
+        var layout = LayoutSettings()
+        layout.slates.ended = LayoutSettings.Slate(text: "Bye")
+        for (name, linger, time) in [("kept", nil, 10), ("cut", 0, 0)] as [(String, Int?, Int)] {
+            let settings = RoomSettings(name: name, layout: layout, linger: linger)
+            #expect(settings.lingerTime == time)
+            _ = try directory.create(settings)
+            try directory.end(room: name)
+        }
+        #expect(RoomSettings(name: "plain").lingerTime == 0)
+        told.clear()
+        clock.advance(by: .milliseconds(9900))
+        directory.sweep()
+        #expect(told.all.isEmpty)
+        clock.advance(by: .milliseconds(100))
+        directory.sweep()
+        #expect(told.all == ["kept: room.updated completed"])
+        observation.cancel()
+    }
+
     @Test("What a mixer said of itself is forgotten when it is gone, and that is told where it did without something")
     func mixerStops() throws {
         let directory = directory()

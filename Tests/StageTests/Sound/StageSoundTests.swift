@@ -74,12 +74,20 @@ struct StageSoundTests {
         let sync = HostSync(target: 60, offset: 12, drift: -3.5, buffer: 290, late: 1, duplicated: 2, dropped: 3)
         let sid = try run.view("ann").sid
         let (before, revision) = (try run.view("ann").revision, run.room.revision)
-        let entry = MixerReport.Entry(participantSID: sid, audioLevel: nil, subscribed: [], sync: sync)
+        var entry = MixerReport.Entry(participantSID: sid, audioLevel: nil, subscribed: [], sync: sync)
+        entry.screenSync = HostSync(offset: 1, drift: 2, buffer: 3, late: 4, duplicated: 5, dropped: 6)
         run.room.report(MixerReport(entries: [entry]), at: 1)
         #expect(try run.view("ann").sync == sync && run.view("ann").revision == before)
+        #expect(try run.view("ann").screenSync == entry.screenSync)
         // A report that says nothing of it changes nothing of it.
         run.room.report(MixerReport(entries: [.init(participantSID: sid, audioLevel: nil, subscribed: [])]), at: 2)
         #expect(try run.view("ann").sync == sync && run.room.revision == revision)
+        // A screen that is not there any more has no time; without a mixer nobody has.
+        entry.screenSync = nil
+        run.room.report(MixerReport(entries: [entry]), at: 3)
+        #expect(try run.view("ann").screenSync == nil && run.view("ann").sync == sync)
+        run.room.mixerStopped(at: 4)
+        #expect(try run.view("ann").sync == nil)
     }
 
     @Test("What a mixer does without is told by one event for each level, and what it costs by none")

@@ -20,6 +20,12 @@ enum SceneLayer: Sendable, Hashable {
         return layers
     }
 
+    /// Whether the other one takes its place without anything coming or going: a text that merely runs faster or slower.
+    func isSame(as other: SceneLayer) -> Bool {
+        if case .ticker(let one) = self, case .ticker(let other) = other { return one.text == other.text }
+        return self == other
+    }
+
     /// What is painted first.
     var rank: Int {
         switch self {

@@ -28,12 +28,28 @@ struct Choreography {
 
     /// Something over the tiles.
     struct Veil {
-        let layer: SceneLayer
+        var layer: SceneLayer
         var art = LayerArt.none
-        /// The sample at which it came.
+        /// The sample at which it came, or took its present speed.
         var since: Int64 = 0
+        /// Pixels that it was on its way then.
+        var lead = 0
         var fade = Fade.none
         var isLeaving = false
+
+        /// Where the copies of a running text are at `sample`.
+        func places(of motion: TickerMotion, at sample: Int64) -> [Int] {
+            motion.places(at: motion.picture(after: sample - since), lead: lead)
+        }
+
+        /// Takes another speed, from where its text is at `sample`.
+        mutating func changeSpeed(to layer: SceneLayer, at sample: Int64) {
+            if case .ticker(let ticker) = art {
+                lead = ticker.motion.reach(at: ticker.motion.picture(after: sample - since), lead: lead)
+                since = sample
+            }
+            self.layer = layer
+        }
     }
 
     /// In painting order: those who leave lie below.
@@ -151,7 +167,7 @@ struct Choreography {
 
     private mutating func moveVeils(to layers: [SceneLayer], at sample: Int64, amount: Double) {
         var next: [Veil] = []
-        for var veil in veils where !layers.contains(veil.layer) {
+        for var veil in veils where !layers.contains(where: { veil.layer.isSame(as: $0) }) {
             let opacity = veil.fade.opacity(at: amount)
             let isReplaced = veil.layer.isSlate && layers.contains(where: \.isSlate)
             veil.fade = Fade(start: opacity, end: isReplaced ? opacity : 0)
@@ -162,7 +178,8 @@ struct Choreography {
         }
         let isAfterAnother = next.contains { $0.layer.isLowerThird && $0.fade.part == .firstHalf && !$0.fade.isStill }
         for layer in layers {
-            if var known = veils.first(where: { $0.layer == layer }) {
+            if var known = veils.first(where: { $0.layer.isSame(as: layer) }) {
+                if known.layer != layer { known.changeSpeed(to: layer, at: sample) }
                 known.fade = Fade(start: known.fade.opacity(at: amount), end: 1)
                 known.isLeaving = false
                 next.append(known)

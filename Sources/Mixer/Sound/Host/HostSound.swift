@@ -18,8 +18,14 @@ struct HostSound: ~Copyable {
     /// Times that its sound could not be taken.
     private(set) var errors: Int64 = 0
 
-    /// It is in the mix.
+    /// It is to be in the mix.
     var isAudible = false
+    /// What of it may be heard now.
+    var permission = UnheardSound.Permission.after(nil)
+    /// What may not be heard has passed, and the present quantum holds nothing of it.
+    private var hasPassed = false
+    /// It is in the mix.
+    private var isHeard: Bool { isAudible && hasPassed }
     /// The gain that was asked for, in decibels.
     var fader = 0.0
 
@@ -61,6 +67,7 @@ struct HostSound: ~Copyable {
         let (left, right) = (quantum.left, quantum.right)
         let wasRead = input.media.withLock { media in
             guard reader != nil else { return false }
+            hasPassed = isFree(media.sound)
             do {
                 try reader?.read(
                     from: &media.sound,
@@ -89,9 +96,21 @@ struct HostSound: ~Copyable {
         )
     }
 
+    /// Whether the next quantum of `track` may be heard; once one may, those that follow it may.
+    private func isFree(_ track: borrowing SoundTrack) -> Bool {
+        guard case .after(let last) = permission else { return false }
+        guard !hasPassed, let last else { return true }
+        let pending =
+            switch reader {
+            case .some(let reader): reader.pending
+            case .none: 0
+            }
+        return track.isPast(last, pending: pending)
+    }
+
     /// How loud the present quantum will be in the mix, before ducking, in dBFS.
     var levelInMix: Double {
-        guard isAudible else { return HostSignal.silence }
+        guard isHeard else { return HostSignal.silence }
         var level = SoundLevel()
         level.add(quantum.left, quantum.right, count: ProgramTime.quantum)
         return level.read().level + fader + leveller.gain
@@ -101,7 +120,7 @@ struct HostSound: ~Copyable {
     ///
     /// - Parameter ducking: Decibels by which the host is to be turned down for another one, 0 or less.
     mutating func add(to sum: borrowing StereoBuffer, ducking: Double) {
-        let wanted = isAudible ? Decibels.factor(fader + leveller.gain + ducking) : 0
+        let wanted = isHeard ? Decibels.factor(fader + leveller.gain + ducking) : 0
         curve = GainCurve(from: gain, to: wanted)
         gain = wanted
         curve.add(quantum, to: sum, count: ProgramTime.quantum)
@@ -114,12 +133,14 @@ struct HostSound: ~Copyable {
 
     /// How loud it was since the last call, and what of it is decoded; see `SignalMeter.read`.
     mutating func signal(of input: HostInput, pictures: Int64, soundEnd: Double?, now: Double) -> HostSignal {
-        meter.read(
+        var signal = meter.read(
             id: input.id,
             pictures: pictures,
             soundEnd: soundEnd,
             now: now,
             mayStandStill: input.mayStandStill
         )
+        signal.levelling = leveller.gain
+        return signal
     }
 }

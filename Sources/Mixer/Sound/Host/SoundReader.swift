@@ -45,6 +45,9 @@ struct SoundReader: ~Copyable {
     /// Nothing but silence came out lately, and none is on the way.
     var isSilent: Bool { !isPlaying }
 
+    /// Samples that were taken from the track and come with the next quantum.
+    var pending: Int { ready.count + Int((stretcher.delay * 48).rounded(.up)) }
+
     /// Fills `left` and `right` with the next quantum.
     ///
     /// - Parameters:

@@ -13,6 +13,8 @@ struct SoundTrack: ~Copyable, Sendable {
     static let longestGap = 500.0
     /// 2.7 s at 48 kHz.
     static let capacity = 1 << 17
+    /// Samples that a reader has taken and not given on yet, at most.
+    private static let memory: Int64 = 8192
     /// So many blocks in a row that lie in the past mean that the mapping is wrong and not the blocks.
     private static let patience = 25
     /// So many milliseconds may the timestamp after missing blocks be away from a whole number of them.
@@ -26,6 +28,10 @@ struct SoundTrack: ~Copyable, Sendable {
     /// From which position on another origin counts.
     private var origins = Fifo<(position: Int64, origin: Double)>()
     private var last: (timestamp: Double, count: Int)?
+    /// Where blocks begin, and the host times of their packets: those that are held, and some of those before.
+    private var blocks = Fifo<(position: Int64, packet: Int64)>()
+    /// What is held from this position on has nothing in it of what was skipped.
+    private var cleanFrom: Int64 = 0
     private var isEndFaded = true
     private var discardedInRow = 0
     /// Samples lost because they overlapped or found no room.
@@ -41,11 +47,14 @@ struct SoundTrack: ~Copyable, Sendable {
     }
 
     /// Appends a block whose first sample has host time `timestamp` (milliseconds).
+    ///
+    /// - Parameter packet: The host time of the packet it was in, which a decoder evens out; nil where it is the same.
     mutating func append(
         _ left: UnsafePointer<Float>,
         _ right: UnsafePointer<Float>,
         count: Int,
-        timestamp: Double
+        timestamp: Double,
+        packet: Int64? = nil
     ) {
         guard count > 0 else { return }
         var skipped = 0
@@ -69,6 +78,7 @@ struct SoundTrack: ~Copyable, Sendable {
         }
         discardedInRow = 0
         last = (timestamp, count)
+        note(packet ?? Int64(timestamp.rounded(.down)))
         store(left + skipped, right + skipped, count: count - skipped)
     }
 
@@ -76,8 +86,7 @@ struct SoundTrack: ~Copyable, Sendable {
         if ring.room < count {
             // The reader is not taking anything; the oldest goes.
             dropped += Int64(count - ring.room)
-            ring.skip(count - ring.room, blending: Self.fade)
-            settleHead()
+            skipBlending(count - ring.room)
         }
         let start = ring.writeIndex
         ring.append(left, right, count: count)
@@ -85,6 +94,23 @@ struct SoundTrack: ~Copyable, Sendable {
             ring.fadeIn(at: start, length: Self.fade)
             isEndFaded = false
         }
+    }
+
+    private mutating func note(_ packet: Int64) {
+        while blocks.count >= 3, let third = blocks[2], third.position <= ring.readIndex - Self.memory {
+            _ = blocks.popFirst()
+        }
+        blocks.append((ring.writeIndex, packet))
+    }
+
+    /// Whether the next sample to be read, and those up to `pending` before it, have nothing in them of what came up to
+    /// `timestamp`, in the host's milliseconds.
+    ///
+    /// A decoder lets each block run out into the one after it, so that one is left out, too.
+    func isPast(_ timestamp: Int64, pending: Int) -> Bool {
+        let first = (0..<blocks.count).first { blocks[$0].map { $0.packet > timestamp } ?? false }
+        guard let first, let next = blocks[first + 1] else { return false }
+        return ring.readIndex - Int64(pending) >= max(next.position, cleanFrom)
     }
 
     private mutating func fillGap(_ gap: Double) {
@@ -159,12 +185,14 @@ struct SoundTrack: ~Copyable, Sendable {
     /// Drops `count` samples that nobody hears the absence of.
     mutating func skipUnheard(_ count: Int) {
         ring.skip(count)
+        cleanFrom = ring.readIndex
         settleHead()
     }
 
     /// Drops `count` samples while the sound is heard.
     mutating func skipBlending(_ count: Int) {
         ring.skip(count, blending: Self.fade)
+        cleanFrom = ring.readIndex + Int64(Self.fade)
         settleHead()
     }
 
