@@ -83,14 +83,7 @@ final class RTMPConnection {
         guardian.endAll(at: deadline)
         defer { guardian.endAll(at: nil) }
         if isStopped() { guardian.shut() }
-        if address.scheme == .rtmps { try secure(host: address.host) }
-        try shakeHands()
-        let connect = [
-            ("app", address.application), ("type", "nonprivate"), ("flashVer", configuration.flashVersion),
-            ("tcUrl", address.applicationURL),
-        ]
-        try command("connect", transaction: 1, object: connect)
-        _ = try answer(to: 1)
+        try greet(address)
         try command("releaseStream", transaction: 2, arguments: [streamKey])
         try command("FCPublish", transaction: 3, arguments: [streamKey])
         try command("createStream", transaction: 4)
@@ -104,6 +97,16 @@ final class RTMPConnection {
         while try !nextStatus().isPublishStart {}
         try setChunkSize()
         step = "streaming"
+    }
+
+    /// TLS, RTMP handshake and `connect`, until the target agrees; by `deadline` in all.
+    ///
+    /// No stream is named or offered.
+    func greet(address: PushAddress, deadline: MonotonicTime, isStopped: () -> Bool) throws(PushError) {
+        guardian.endAll(at: deadline)
+        defer { guardian.endAll(at: nil) }
+        if isStopped() { guardian.shut() }
+        try greet(address)
     }
 
     /// Reads what the target has sent, answers what wants an answer, and throws when it refuses or is gone.
@@ -185,6 +188,17 @@ final class RTMPConnection {
     }
 
     // MARK: - Steps
+
+    private func greet(_ address: PushAddress) throws(PushError) {
+        if address.scheme == .rtmps { try secure(host: address.host) }
+        try shakeHands()
+        let connect = [
+            ("app", address.application), ("type", "nonprivate"), ("flashVer", configuration.flashVersion),
+            ("tcUrl", address.applicationURL),
+        ]
+        try command("connect", transaction: 1, object: connect)
+        _ = try answer(to: 1)
+    }
 
     private func secure(host: String) throws(PushError) {
         let isName = NetworkAddress(literal: host, port: 0) == nil

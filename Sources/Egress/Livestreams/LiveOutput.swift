@@ -9,6 +9,9 @@ struct LiveOutput: Sendable {
 
     var name: String { push.status.name }
 
+    /// All that is amiss now.
+    var warnings: [LivestreamWarning] { [warning, push.status.spareWarning].compactMap(\.self) }
+
     /// What is not as the platform asks for; nil when all is.
     var warning: LivestreamWarning? {
         watch.shortfalls.isEmpty ? nil : warning(of: watch.shortfalls)

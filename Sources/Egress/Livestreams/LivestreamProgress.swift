@@ -40,6 +40,8 @@ struct LivestreamProgress: Sendable, Equatable {
     private var known: [String: OutputStatus.State] = [:]
     /// Which outputs were at their spare address when they were last connected.
     private var onSpare: [String: Bool] = [:]
+    /// Which outputs' spare addresses could not be reached when they were last looked at.
+    private var withoutSpare: Set<String> = []
     private var isDurationWarned = false
     /// Since when the silence lasts that was warned of.
     private var warnedIdleSince: MonotonicTime?
@@ -72,7 +74,7 @@ struct LivestreamProgress: Sendable, Equatable {
         guard isRunning else { return [] }
         let allFailed = outputs.allSatisfy { $0.state == .failed }
         var findings: [Finding] = []
-        if !allFailed { findings += lookAtEach(outputs) + lookAtPlaces(outputs) }
+        if !allFailed { findings += lookAtEach(outputs) + lookAtPlaces(outputs) + lookAtSpares(outputs) }
         known = Dictionary(outputs.map { ($0.name, $0.state) }) { $1 }
 
         if case .starting(let since) = phase {
@@ -143,6 +145,19 @@ struct LivestreamProgress: Sendable, Equatable {
         }
     }
 
+    /// Outputs whose spare address went out of reach before it was needed, or came back.
+    private mutating func lookAtSpares(_ outputs: [OutputStatus]) -> [Finding] {
+        outputs.compactMap { output in
+            if let warning = output.spareWarning {
+                return withoutSpare.insert(output.name).inserted ? .warn(warning) : nil
+            }
+            // One that is in use by now is told of as such.
+            guard withoutSpare.remove(output.name) != nil, !output.isOnSpare else { return nil }
+            let message = "The spare address of output \(output.name) can be reached"
+            return .warn(LivestreamWarning(.spareReachable, output: output.name, message: message))
+        }
+    }
+
     private mutating func lookAtTime(
         since start: MonotonicTime,
         mutedSince: MonotonicTime?,
@@ -176,4 +191,16 @@ struct LivestreamProgress: Sendable, Equatable {
 
     /// Seconds of warning before a limit: a minute, or half of a short one.
     private static func notice(_ limit: Double) -> Double { min(60, limit / 2) }
+}
+
+extension OutputStatus {
+    /// What is amiss with a spare address that nobody needs yet; nil when nothing is.
+    var spareWarning: LivestreamWarning? {
+        guard let spareFault, !isOnSpare else { return nil }
+        return LivestreamWarning(
+            .spareUnreachable,
+            output: name,
+            message: "The spare address of output \(name) cannot be reached: \(spareFault.message)"
+        )
+    }
 }

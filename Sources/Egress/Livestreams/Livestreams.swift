@@ -343,7 +343,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
         } catch {
             throw .outputInvalid("Output \(target.name): \(error.message)")
         }
-        // Told on the push's thread; the agenda's lock is the only one taken there.
+        // Told on a thread of the push's; the agenda's lock is the only one taken there.
         let agenda = agenda
         let push = RTMPPush(
             name: target.name,

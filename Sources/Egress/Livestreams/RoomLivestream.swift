@@ -27,7 +27,7 @@ struct RoomLivestream: Sendable {
             startedAt: progress.startedAt,
             outputs: outputs.map { $0.push.status },
             endReason: progress.endReason,
-            warnings: progress.isRunning ? outputs.compactMap(\.warning) : []
+            warnings: progress.isRunning ? outputs.flatMap(\.warnings) : []
         )
     }
 

@@ -56,7 +56,7 @@ struct FaultClassifier: Sendable {
         }
     }
 
-    private static func code(of error: PushError) -> OutputFault.Code {
+    static func code(of error: PushError) -> OutputFault.Code {
         switch error.code {
         case .invalidAddress: .invalidAddress
         case .forbiddenAddress: .forbiddenAddress

@@ -22,10 +22,14 @@ public struct PushConfiguration: Sendable {
     public var backOff = BackOff()
     /// Between tries of a target that refused the stream or cannot be right.
     public var slowRetry = 30.0
-    /// Failures in a row at one address before the other one, if there is a spare, is tried.
+    /// Failures in a row at one address before the other one, if there is a spare, is tried; an address that had the
+    /// stream and lost it is left at once.
     public var failuresBeforeSpare = 2
     /// Until the first try of the other address.
     public var spareDelay = 0.2
+    /// Between two looks at a spare address that is not in use; one that was out of reach is looked at after
+    /// `slowRetry`.
+    public var spareInterval = 180.0
     /// Without a connection for so long, an output counts as failed; it goes on trying.
     public var retryBudget = 300.0
     /// Video is expected to begin in this time; else sound is pushed alone.

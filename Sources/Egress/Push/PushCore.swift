@@ -14,6 +14,8 @@ final class PushCore: Sendable {
     let policy: TargetPolicy
     let configuration: PushConfiguration
     let wake = WakeSignal()
+    /// Ends the waits of the thread that looks at the spare address.
+    let spareWake = WakeSignal()
     /// The thread is gone; nothing of the push is left but its numbers.
     let ended = Latch(false)
 
@@ -23,6 +25,10 @@ final class PushCore: Sendable {
     private let announced = Mutex<OutputStatus?>(nil)
     /// The connection under way, for `stop` to end.
     private let guardian = Mutex<SocketGuard?>(nil)
+    /// The same for a look at the spare address, of which nobody is told farewell.
+    private let spareGuardian = Mutex<SocketGuard?>(nil)
+    /// Nobody looks at the spare address.
+    private let isSpareLeft = Latch(true)
     private let stopping = Atomic<Bool>(false)
     private let isHurried = Atomic<Bool>(false)
     /// From this moment (monotonic nanoseconds) on, whoever brings a packet that should go out wakes the thread.
@@ -69,6 +75,7 @@ final class PushCore: Sendable {
                 lastFault: machine.lastFault,
                 spareURL: spare?.masked,
                 isOnSpare: machine.isOnSpare,
+                spareFault: machine.spareFault,
                 reconnectReasons: machine.reconnectReasons,
                 queuedBytes: queued
             )
@@ -102,6 +109,8 @@ final class PushCore: Sendable {
         let farewell = MonotonicTime.now().advanced(seconds: configuration.farewell)
         guardian.withLock { $0?.endAll(at: farewell) }
         wake.wake()
+        spareGuardian.withLock { $0?.shut() }
+        spareWake.wake()
     }
 
     /// Ends the wait for the next try, if there is one under way.
@@ -129,22 +138,41 @@ final class PushCore: Sendable {
     }
 
     /// Tells the owner what changed since it was last told; numbers alone are no change.
+    ///
+    /// Any of the push's threads.
     func announce() {
-        let status = status
-        let isNews = announced.withLock { last in
+        let news: OutputStatus? = announced.withLock { last in
+            let status = status
             if let last, last.state == status.state, last.lastFault == status.lastFault,
-                last.isOnSpare == status.isOnSpare
+                last.isOnSpare == status.isOnSpare, last.spareFault == status.spareFault
             {
-                return false
+                return nil
             }
             last = status
-            return true
+            return status
         }
-        if isNews { onChange(status) }
+        if let news { onChange(news) }
     }
 
     func watch(_ connection: SocketGuard?) {
         guardian.withLock { $0 = connection }
+    }
+
+    /// Has somebody look at the spare address, if there is one; without a thread to spare it is met unseen.
+    func beginWatchingSpare() {
+        guard let spare else { return }
+        isSpareLeft.update { $0 = false }
+        let isRunning = spawnThread(named: "spare-\(name)") { [self] in
+            SpareRun(core: self, address: spare).run()
+            isSpareLeft.update { $0 = true }
+        }
+        if !isRunning { isSpareLeft.update { $0 = true } }
+    }
+
+    /// Waits for the end of a look that is under way, which `stop` has cut short.
+    func endWatchingSpare() {
+        let deadline = MonotonicTime.now().advanced(seconds: configuration.farewell)
+        _ = isSpareLeft.wait(until: deadline) { $0 ? true : nil }
     }
 
     /// What the next connection begins with, if it can begin.
@@ -200,5 +228,20 @@ final class PushCore: Sendable {
 
     func setCPU(_ nanoseconds: UInt64) {
         cpu.store(nanoseconds, ordering: .relaxed)
+    }
+
+    // MARK: - For the thread that looks at the spare address
+
+    func spareStep(now: MonotonicTime) -> SpareWatch.Step {
+        machine.withLock { $0.spareStep(now: now) }
+    }
+
+    func spareLooked(_ error: PushError?, now: MonotonicTime, chance: Double) {
+        machine.withLock { $0.spareLooked(error, now: now, chance: chance) }
+        announce()
+    }
+
+    func watchSpare(_ connection: SocketGuard?) {
+        spareGuardian.withLock { $0 = connection }
     }
 }

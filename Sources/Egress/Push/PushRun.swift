@@ -6,14 +6,21 @@ import Media
 /// Nothing here outlives the thread, so the connection never crosses to another one.
 struct PushRun {
     let core: PushCore
-    private let resolver = NameResolver()
+    private let dialler: AddressDialler
 
     init(core: PushCore) {
         self.core = core
+        dialler = AddressDialler(
+            policy: core.policy,
+            configuration: core.configuration,
+            wake: core.wake,
+            isStopped: { core.isStopping }
+        )
     }
 
     /// The thread's body.
     func run() {
+        core.beginWatchingSpare()
         var action = core.advance { $0.start(now: .now()) }
         while !core.isStopping {
             switch action {
@@ -35,6 +42,7 @@ struct PushRun {
 
     private func finish() {
         core.announce()
+        core.endWatchingSpare()
         core.ended.update { $0 = true }
     }
 
@@ -54,7 +62,7 @@ struct PushRun {
         do throws(PushError) {
             let deadline = MonotonicTime.now().advanced(seconds: core.configuration.connectDeadline)
             let address = core.address
-            let socket = try dialAny(of: address, by: deadline)
+            let socket = try dialler.dial(address, by: deadline)
             let connection = try RTMPConnection(
                 socket: socket,
                 address: address,
@@ -79,35 +87,5 @@ struct PushRun {
         } catch {
             return error
         }
-    }
-
-    /// Connects to the first of the host's addresses that answers, all of them vetted before any is tried.
-    private func dialAny(of address: PushAddress, by deadline: MonotonicTime) throws(PushError) -> Int32 {
-        try core.policy.check(address)
-        let candidates =
-            if let resolve = core.configuration.resolve {
-                try resolve(address.host, address.port, deadline)
-            } else {
-                try resolver.resolve(address.host, port: address.port, deadline: deadline) { core.isStopping }
-            }
-        try core.policy.check(candidates, of: address.host)
-        var last = PushError(.unreachable, "\(address.host) has no address")
-        for candidate in candidates {
-            let limit = MonotonicTime.now().advanced(seconds: core.configuration.dialDeadline)
-            do throws(PushError) {
-                return try dial(
-                    candidate,
-                    sendBuffer: core.configuration.sendBuffer,
-                    progressLimit: core.configuration.progressLimit,
-                    deadline: min(limit, deadline),
-                    wake: core.wake,
-                    isStopped: { core.isStopping }
-                )
-            } catch {
-                last = error
-            }
-            if core.isStopping || MonotonicTime.now() >= deadline { break }
-        }
-        throw last
     }
 }

@@ -39,6 +39,8 @@ struct PushStateMachine: Sendable {
     private(set) var lastFault: OutputFault?
     /// The spare address is the one to try, or in use.
     var isOnSpare: Bool { choice.isOnSpare }
+    /// Why the spare address could not be had if it were needed now; nil when it could, or nobody knows.
+    var spareFault: OutputFault? { spare?.fault }
 
     private let configuration: PushConfiguration
     private var wasConnected = false
@@ -48,11 +50,14 @@ struct PushStateMachine: Sendable {
     private var retries = 0
     private var classifier: FaultClassifier
     private var choice: AddressChoice
+    /// nil without a spare address.
+    private var spare: SpareWatch?
 
     init(configuration: PushConfiguration, hasSpare: Bool = false) {
         self.configuration = configuration
         classifier = FaultClassifier(retryBudget: configuration.retryBudget)
         choice = AddressChoice(hasSpare: hasSpare, limit: configuration.failuresBeforeSpare)
+        spare = hasSpare ? SpareWatch(configuration: configuration) : nil
     }
 
     mutating func start(now: MonotonicTime) -> Action {
@@ -79,6 +84,7 @@ struct PushStateMachine: Sendable {
         wasConnected = true
         classifier.accepted()
         choice.accepted()
+        if isOnSpare { spare?.proved() }
     }
 
     /// A try came to nothing, or a connection was lost.
@@ -91,6 +97,7 @@ struct PushStateMachine: Sendable {
         case .trying: break
         case .streaming(let since):
             wasStreaming = true
+            choice.lost()
             if now.seconds(since: since) >= configuration.backOff.healthyAfter {
                 retries = 0
                 choice.held()
@@ -122,6 +129,23 @@ struct PushStateMachine: Sendable {
         let until = now.advanced(seconds: delay)
         phase = .waiting(until: until)
         return .wait(until: until)
+    }
+
+    /// What is to be done about the spare address, which nobody needs yet.
+    mutating func spareStep(now: MonotonicTime) -> SpareWatch.Step {
+        guard phase != .stopped else { return .end }
+        let isInUse = isOnSpare
+        return spare?.step(now: now, isInUse: isInUse) ?? .end
+    }
+
+    /// Takes in what a look at the spare address came to; nil when nothing keeps a stream away.
+    ///
+    /// - Parameter chance: A random number from 0 to 1, for the jitter.
+    mutating func spareLooked(_ error: PushError?, now: MonotonicTime, chance: Double) {
+        // What was looked at while the stream itself came to be there is overtaken.
+        guard !isOnSpare else { return }
+        spare?.looked(error, now: now, chance: chance)
+        choice.isSpareOut = spareFault != nil
     }
 
     mutating func stop() -> Action {

@@ -15,9 +15,10 @@ public final class RTMPPush: Sendable, PacketSink {
     ///
     /// - Parameters:
     ///   - name: The operator's name for the output; also names the thread.
-    ///   - spare: Where to go when `address` fails again and again, and back from there likewise; a connection begins
-    ///     there as it would at `address`.
-    ///   - onChange: Called on the push's thread when the state or the last error changes; must return soon.
+    ///   - spare: Where to go when `address` loses the stream, or fails again and again, and back from there likewise; a
+    ///     connection begins there as it would at `address`. It is looked at from time to time before it is needed.
+    ///   - onChange: Called on a thread of the push's own when the state, the last error or what is known of the spare
+    ///     changes; must return soon.
     public init(
         name: String,
         address: PushAddress,

@@ -2,8 +2,9 @@
 public struct WarningResource: Codable, Sendable, Hashable {
     /// The stable number.
     public var code: Int
-    /// `output_interrupted`, `output_failed`, `output_on_spare`, `output_on_main`, `stream_unsuitable`,
-    /// `stream_suitable`, `rendition_stopped`, `rendition_resumed`, `last_output`, `idle_soon` or `max_duration_soon`.
+    /// `output_interrupted`, `output_failed`, `output_on_spare`, `output_on_main`, `spare_unreachable`,
+    /// `spare_reachable`, `stream_unsuitable`, `stream_suitable`, `rendition_stopped`, `rendition_resumed`, `last_output`,
+    /// `idle_soon` or `max_duration_soon`.
     public var reason: String
     /// What happened, for people.
     public var message: String

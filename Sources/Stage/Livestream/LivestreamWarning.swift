@@ -10,6 +10,10 @@ public struct LivestreamWarning: Sendable, Hashable {
         case outputOnSpare = "output_on_spare"
         /// An output is back at its first address.
         case outputOnMain = "output_on_main"
+        /// An output's spare address, which nobody needs yet, cannot be reached.
+        case spareUnreachable = "spare_unreachable"
+        /// An output's spare address can be reached, again.
+        case spareReachable = "spare_reachable"
         /// The stream is not what an output's platform asks for.
         case streamUnsuitable = "stream_unsuitable"
         /// The stream is what an output's platform asks for, again.

@@ -34,6 +34,8 @@ public struct OutputStatus: Sendable, Equatable {
     public var spareURL: String?
     /// The spare address is the one that is pushed to, or tried.
     public var isOnSpare: Bool
+    /// Why the spare address could not be had if it were needed now; nil when it could, or nobody knows.
+    public var spareFault: OutputFault?
     /// `reconnects` by what had broken the connection before.
     public var reconnectReasons: [OutputFault.Code: UInt64]
     /// Bytes that wait to be sent.
@@ -51,6 +53,7 @@ public struct OutputStatus: Sendable, Equatable {
         lastFault: OutputFault? = nil,
         spareURL: String? = nil,
         isOnSpare: Bool = false,
+        spareFault: OutputFault? = nil,
         reconnectReasons: [OutputFault.Code: UInt64] = [:],
         queuedBytes: Int = 0
     ) {
@@ -64,6 +67,7 @@ public struct OutputStatus: Sendable, Equatable {
         self.lastFault = lastFault
         self.spareURL = spareURL
         self.isOnSpare = isOnSpare
+        self.spareFault = spareFault
         self.reconnectReasons = reconnectReasons
         self.queuedBytes = queuedBytes
     }

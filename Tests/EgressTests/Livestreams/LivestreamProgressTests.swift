@@ -162,6 +162,30 @@ struct LivestreamProgressTests {
         #expect(reasons(look(&progress, [other, spared(false, .connected)], at: 5)) == [.outputOnMain])
     }
 
+    @Test(
+        "A spare address out of reach is told of once, and again when it can be reached; not when it is in use by then"
+    )
+    func spareOutOfReach() {
+        var progress = started()
+        func spared(_ fault: String?, isOnSpare: Bool = false) -> OutputStatus {
+            var output = output("b", .connected)
+            (output.spareURL, output.isOnSpare) = ("rtmp://127.0.0.2/live", isOnSpare)
+            output.spareFault = fault.map { OutputFault(.unreachable, $0, retry: .soon) }
+            return output
+        }
+        let other = output("a", .connected)
+        let found = look(&progress, [other, spared("nobody there")], at: 1)
+        #expect(reasons(found) == [.spareUnreachable])
+        if case .warn(let warning) = found.first {
+            #expect(warning.output == "b" && warning.message.contains("nobody there") && warning.code == 5002)
+        }
+        #expect(look(&progress, [other, spared("nobody at all")], at: 2) == [])
+        #expect(reasons(look(&progress, [other, spared(nil)], at: 3)) == [.spareReachable])
+        #expect(look(&progress, [other, spared(nil)], at: 4) == [])
+        #expect(reasons(look(&progress, [other, spared("nobody there")], at: 5)) == [.spareUnreachable])
+        #expect(reasons(look(&progress, [other, spared(nil, isOnSpare: true)], at: 6)) == [.outputOnSpare])
+    }
+
     @Test("The first reason for an end stays")
     func reasonStays() {
         var progress = started()

@@ -1,4 +1,5 @@
 import Media
+import NIOCore
 import Stage
 import Testing
 
@@ -78,5 +79,45 @@ struct ComplianceWatchTests {
         #expect(watch.shortfalls.map(\.message) == ["the livestream may last 13 hours; 12 are the most for YouTube"])
         for _ in 0..<4 { #expect(watch.measured(figures(bitrate: 3000)) == nil) }
         #expect(watch.shortfalls.map(\.kind) == [.duration])
+    }
+
+    @Test("D10 a bitrate that changes in the middle of the show is told, and told again when it is as it should be")
+    func changedBitrate() throws {
+        // 640x360, of the Main profile.
+        let sample = try #require(try Sample.shared.get().packets.first { $0.content == .videoConfiguration(.h264) })
+        var record = sample.payload
+        record.setInteger(UInt8(77), at: record.readerIndex + 1)
+        let push = RTMPPush(
+            name: "yt",
+            address: try PushAddress(url: "rtmps://a.rtmps.youtube.com/live2", streamKey: "k"),
+            policy: TargetPolicy()
+        )
+        let watch = ComplianceWatch(rules: .rules(for: .youtube), isSecure: true, figures: nil)
+        var livestream = RoomLivestream(progress: LivestreamProgress(now: MonotonicTime(nanoseconds: 0)))
+        let made = livestream.add(LiveOutput(push: push, feed: "R", watch: watch))
+        let gauge = try #require(made)
+        gauge.receive(.h264Configuration(record, timestamp: 0))
+        /// Thirty pictures a second from one second to another; what was told.
+        func play(_ seconds: Range<Int>, kilobits: Int) -> [LivestreamWarning] {
+            var told: [LivestreamWarning] = []
+            for picture in seconds.lowerBound * 30..<seconds.upperBound * 30 {
+                gauge.receive(
+                    MediaPacket(
+                        content: .picture(.h264, isKey: picture % 60 == 0, isDisposable: false),
+                        timestamp: Int64(picture) * 1000 / 30,
+                        body: ByteBuffer(repeating: 0, count: kilobits * 1000 / 8 / 30 + 5),
+                        headerLength: 5
+                    )
+                )
+                livestream.lookAtFigures()
+                told += livestream.takeWarnings()
+            }
+            return told
+        }
+        #expect(play(0..<40, kilobits: 800) == [])
+        let told = play(40..<80, kilobits: 2500)
+        #expect(told.map(\.reason) == [.streamUnsuitable] && told.first?.output == "yt")
+        #expect(told.first?.message.contains("2500 kb/s") == true, "\(told)")
+        #expect(play(80..<120, kilobits: 800).map(\.reason) == [.streamSuitable])
     }
 }

@@ -161,26 +161,61 @@ struct PushStateMachineTests {
         for (code, told) in slow { #expect(fault(PushError(code, "x")) == OutputFault(told, "x", retry: .slow)) }
     }
 
-    @Test("with a spare address the second failure in a row leads there at once, and it stays until it fails itself")
+    @Test("a lost stream goes on at the spare address at once, and stays there until it is lost there")
     mutating func spare() {
         machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
         _ = machine.start(now: now)
         machine.accepted(now: now)
         now = now.advanced(seconds: 100)
-        #expect(fail(.closed) == 1)
-        #expect(!machine.isOnSpare)
-        retry(after: 1)
-        #expect(fail(.unreachable) == 0.2)
+        #expect(fail(.closed) == 0.2)
         #expect(machine.isOnSpare && machine.reported == .interrupted)
         retry(after: 0.2)
         machine.accepted(now: now)
         #expect(machine.reported == .connected && machine.isOnSpare)
+        #expect(machine.reconnectReasons == [.connectionLost: 1])
         now = now.advanced(seconds: 1000)
-        #expect(fail(.closed) == 1)
+        #expect(fail(.stalled) == 0.2)
+        #expect(!machine.isOnSpare)
+        // Off the air neither is tried twice before the other one.
+        retry(after: 0.2)
+        #expect(fail(.timedOut) == 1)
         #expect(machine.isOnSpare)
         retry(after: 1)
-        #expect(fail(.timedOut) == 0.2)
+        #expect(fail(.unreachable) == 1.5)
+        #expect(!machine.isOnSpare && machine.reported == .interrupted)
+    }
+
+    @Test("an address that never took the stream is tried twice before the spare one")
+    mutating func neverStreamed() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        _ = machine.start(now: now)
+        #expect(fail(.unreachable) == 1)
         #expect(!machine.isOnSpare)
+        retry(after: 1)
+        #expect(fail(.unreachable) == 0.2)
+        #expect(machine.isOnSpare)
+    }
+
+    @Test(
+        "a lost stream does not go to a spare address that is known to be out of reach; after a second failure it does"
+    )
+    mutating func spareOut() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        _ = machine.start(now: now)
+        machine.accepted(now: now)
+        machine.spareLooked(PushError(.unreachable, "nobody there"), now: now, chance: 0.5)
+        #expect(machine.spareFault == OutputFault(.unreachable, "nobody there", retry: .soon))
+        now = now.advanced(seconds: 100)
+        #expect(fail(.closed) == 1)
+        #expect(!machine.isOnSpare)
+        retry(after: 1)
+        #expect(fail(.unreachable) == 0.2)
+        #expect(machine.isOnSpare)
+        // What it was thought to be is overtaken by what it is.
+        retry(after: 0.2)
+        machine.accepted(now: now)
+        #expect(machine.spareFault == nil)
+        #expect(fail(.closed) == 1 && !machine.isOnSpare)
     }
 
     @Test("with both addresses dead they take turns, with growing delays")
@@ -212,6 +247,42 @@ struct PushStateMachineTests {
         #expect(fail(.refused, explicitly: true) == 30)
         #expect(machine.reported == .failed && !machine.isOnSpare)
         #expect(machine.lastFault == OutputFault(.keyRefused, "no", retry: .slow))
+    }
+
+    @Test("a spare address is looked at when the push begins, every three minutes while all is well, sooner if not")
+    mutating func looks() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        _ = machine.start(now: now)
+        #expect(machine.spareStep(now: now) == .look)
+        machine.spareLooked(nil, now: now, chance: 0.5)
+        #expect(machine.spareStep(now: now) == .wait(until: now.advanced(seconds: 180)))
+        now = now.advanced(seconds: 180)
+        #expect(machine.spareStep(now: now) == .look)
+        machine.spareLooked(PushError(.insecure, "no"), now: now, chance: 0.5)
+        #expect(machine.spareFault?.code == .certificate)
+        #expect(machine.spareStep(now: now) == .wait(until: now.advanced(seconds: 30)))
+        now = now.advanced(seconds: 30)
+        // Short of descriptors here: nothing is known anew.
+        machine.spareLooked(PushError(.local, "no socket"), now: now, chance: 0.5)
+        #expect(machine.spareFault?.code == .certificate)
+        now = now.advanced(seconds: 30)
+        machine.spareLooked(nil, now: now, chance: 0.5)
+        #expect(machine.spareFault == nil)
+
+        // In use it needs no look.
+        machine.accepted(now: now)
+        _ = fail(.closed)
+        #expect(machine.isOnSpare)
+        now = now.advanced(seconds: 180)
+        #expect(machine.spareStep(now: now) == .wait(until: now.advanced(seconds: 180)))
+        machine.spareLooked(PushError(.unreachable, "late news"), now: now, chance: 0.5)
+        #expect(machine.spareFault == nil)
+        _ = machine.stop()
+        #expect(machine.spareStep(now: now) == .end)
+
+        machine = PushStateMachine(configuration: PushConfiguration())
+        _ = machine.start(now: now)
+        #expect(machine.spareStep(now: now) == .end)
     }
 
     @Test("a stopped push does nothing more")

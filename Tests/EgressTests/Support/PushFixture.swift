@@ -30,6 +30,7 @@ final class PushFixture: Sendable {
         _ name: String,
         url: String,
         key: String,
+        spare: String? = nil,
         configuration: PushConfiguration = quick,
         policy: TargetPolicy = TargetPolicy(allowsPrivateAddresses: true)
     ) throws {
@@ -38,6 +39,7 @@ final class PushFixture: Sendable {
         push = RTMPPush(
             name: name,
             address: try PushAddress(url: url, streamKey: key),
+            spare: try spare.map { try PushAddress(url: $0, streamKey: key) },
             policy: policy,
             configuration: configuration
         ) { status in heard.update { $0.append(status) } }
