@@ -12,7 +12,7 @@ struct FootlightBench: AsyncParsableCommand {
         subcommands: [
             MixerCommand.self, LadderCommand.self, LatencyCommand.self, FanOutCommand.self, PushCommand.self,
             RoomsCommand.self, ReplayCommand.self, AudienceTruthCommand.self, OracleCommand.self, PlayersCommand.self,
-            SoakCommand.self, QuarantineCommand.self, StormCommand.self, GlassCommand.self,
+            SoakCommand.self, QuarantineCommand.self, StormCommand.self, GlassCommand.self, TimetableCommand.self,
         ]
     )
 }

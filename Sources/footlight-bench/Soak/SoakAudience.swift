@@ -1,30 +1,29 @@
 import FootlightTesting
 import Foundation
-import NIOCore
+import NIOPosix
 
 /// Viewers of all three kinds, who stay from the beginning to the end.
 final class SoakAudience {
     private let rtmp: [SoakPlayer]
-    /// What the first of them hears.
+    /// What the first of them hears and sees.
     let ear = SoakEar()
-    private let flv: [ChildProcess]
+    let eye = SoakEye()
+    private let flv: [SoakPlayer]
     private let hls: [SoakHLSPlayer]
     private let gateway: GatewayProcess
     private let room: String
 
-    init(_ count: Int, room: String, _ gateway: GatewayProcess, group: any EventLoopGroup) throws {
+    init(_ count: Int, room: String, _ gateway: GatewayProcess, group: MultiThreadedEventLoopGroup) {
         self.gateway = gateway
         self.room = room
-        let (url, ear) = (gateway.rtmpURL(room: room), ear)
-        rtmp = (0..<count).map { SoakPlayer(url, ear: $0 == 0 ? ear : nil, group: group) }
-        flv = try (0..<count).map { _ in
-            try ChildProcess(["curl", "-sS", "-f", "-N", "-o", "/dev/null", gateway.flvURL(room: room)])
-        }
+        let (url, ear, eye) = (gateway.rtmpURL(room: room), ear, eye)
+        rtmp = (0..<count).map { SoakPlayer(url, ear: $0 == 0 ? ear : nil, eye: $0 == 0 ? eye : nil, group: group) }
+        flv = (0..<count).map { _ in SoakPlayer(flv: room, port: gateway.endpoints.httpPort, group: group) }
         hls = (0..<count).map { _ in SoakHLSPlayer(gateway.hlsURL(room: room)) }
     }
 
-    /// The longest that a viewer by RTMP waited for a picture since the last call, in seconds.
-    func takeLongestWait() -> Double { rtmp.map { $0.takeLongestWait() }.max() ?? 0 }
+    /// The longest that a viewer by RTMP or HTTP-FLV waited for a picture since the last call, in seconds.
+    func takeLongestWait() -> Double { (rtmp + flv).map { $0.takeLongestWait() }.max() ?? 0 }
 
     /// How many the gateway counts now.
     func counted() async throws -> Int {
@@ -37,15 +36,14 @@ final class SoakAudience {
     /// Everybody who was let go, and every request that was refused.
     var faults: [String] {
         rtmp.compactMap(\.end).map { "a viewer by RTMP was let go: \($0)" }
-            + flv.compactMap(\.exit).map { "a viewer by HTTP-FLV was let go: \($0)" }
-            + rtmp.filter { $0.backwardSteps > 0 }.map { "time ran backwards \($0.backwardSteps) times" }
-            + rtmp.filter { $0.soundGaps > 0 }.map { "the sound had \($0.soundGaps) gaps" }
+            + flv.compactMap(\.end).map { "a viewer by HTTP-FLV was let go: \($0)" }
+            + (rtmp + flv).filter { $0.backwardSteps > 0 }.map { "time ran backwards \($0.backwardSteps) times" }
+            + (rtmp + flv).filter { $0.soundGaps > 0 }.map { "the sound had \($0.soundGaps) gaps" }
             + hls.flatMap(\.faults)
     }
 
     func leave() async {
-        for player in rtmp { player.stop() }
-        for child in flv { child.end() }
+        for player in rtmp + flv { player.stop() }
         for player in hls { await player.leave() }
     }
 }

@@ -61,12 +61,13 @@ final class SoakOutputs {
     func faults(isStarved: Bool) async throws -> [String] {
         let states = try await states()
         var faults: [String] = []
-        if let good = states["good"],
-            good.state != "connected" || good.reconnects > 0 || (good.dropped > 0 && !isStarved)
-        {
+        guard let good = states["good"], let bad = states["bad"] else {
+            return ["of the outputs only \(states.keys.sorted()) are left"]
+        }
+        if good.state != "connected" || good.reconnects > 0 || (good.dropped > 0 && !isStarved) {
             faults.append("the good output is \(good)")
         }
-        if states["bad"]?.reconnects == 0 { faults.append("the bad output never came back") }
+        if bad.reconnects == 0 { faults.append("the bad output never came back") }
         return faults
     }
 

@@ -1,12 +1,14 @@
 import Media
 import NIOCore
+import NIOPosix
 import RTMP
 import Synchronization
 
-/// A viewer by RTMP who looks at the times of pictures and sound, and may listen.
+/// A viewer by RTMP or HTTP-FLV who looks at the times of pictures and sound, and may look at them and listen.
 final class SoakPlayer: Sendable {
     private struct State {
-        var last: MonotonicTime?
+        /// When the last picture came; when the viewer did, before the first.
+        var last = MonotonicTime.now()
         var timestamp = Int64.min
         var longestWait = 0.0
         var backwardSteps = 0
@@ -17,19 +19,34 @@ final class SoakPlayer: Sendable {
     }
 
     private let state = Mutex(State())
-    private let player = Mutex<RTMPPlayer?>(nil)
+    private let player = Mutex<(any StreamPlayer)?>(nil)
 
-    init(_ url: String, ear: SoakEar? = nil, group: any EventLoopGroup) {
+    /// By RTMP.
+    init(_ url: String, ear: SoakEar? = nil, eye: SoakEye? = nil, group: any EventLoopGroup) {
         let player = RTMPPlayer(
             url: url,
             group: group,
             onPacket: { [weak self] packet, arrival in
                 ear?.take(packet)
+                eye?.take(packet)
                 self?.take(packet, arrival)
             },
             onEnd: { [weak self] reason in
                 self?.state.withLock { if !$0.isStopped { $0.end = reason } }
             }
+        )
+        self.player.withLock { $0 = player }
+        player.start()
+    }
+
+    /// By HTTP-FLV.
+    init(flv stream: String, port: Int, group: MultiThreadedEventLoopGroup) {
+        let player = FLVPlayer(
+            port: port,
+            dialogue: .flv(port: port, stream: stream),
+            group: group,
+            onPacket: { [weak self] packet, arrival in self?.take(packet, arrival) },
+            onEnd: { [weak self] in self?.state.withLock { if !$0.isStopped { $0.end = "the connection ended" } } }
         )
         self.player.withLock { $0 = player }
         player.start()
@@ -43,11 +60,11 @@ final class SoakPlayer: Sendable {
     /// How often a frame of sound was missing.
     var soundGaps: Int { state.withLock { $0.soundGaps } }
 
-    /// The longest time between two pictures since the last call, in seconds.
+    /// The longest time without a picture since the last call, in seconds; one that lasts is counted.
     func takeLongestWait() -> Double {
         state.withLock { state in
             defer { state.longestWait = 0 }
-            return state.longestWait
+            return max(state.longestWait, MonotonicTime.now().seconds(since: state.last))
         }
     }
 
@@ -66,7 +83,7 @@ final class SoakPlayer: Sendable {
                 state.lastSound = packet.timestamp
             }
             guard packet.isVideo, !packet.isConfiguration else { return }
-            if let last = state.last { state.longestWait = max(state.longestWait, arrival.seconds(since: last)) }
+            state.longestWait = max(state.longestWait, arrival.seconds(since: state.last))
             state.last = arrival
         }
     }
