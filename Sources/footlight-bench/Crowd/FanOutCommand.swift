@@ -74,8 +74,9 @@ struct FanOutCommand: AsyncParsableCommand {
             "server",
             "viewers",
             "CPU ms / viewer s",
-            "and kernel",
             "of nginx",
+            "and kernel",
+            "of nginx with it",
             "idle ms/s",
             "coming, ms / viewer",
             "KiB / viewer",
@@ -115,10 +116,12 @@ struct FanOutCommand: AsyncParsableCommand {
         func median(_ digits: Int, _ part: (FanOutFigures) -> Double) -> String {
             Samples(runs.map(part)).median.text(digits)
         }
-        let ratios = Samples(zip(runs, nginx).map { $0.sending / $1.sending })
+        func ratio(_ part: (FanOutFigures) -> Double) -> String {
+            Samples(zip(runs, nginx).map { part($0) / part($1) }).median.text(2)
+        }
         return [
-            name, "\(viewers)", median(3, \.processor), median(3, \.kernel), ratios.median.text(2), median(1, \.idle),
-            median(2, \.coming), median(1, \.memory),
+            name, "\(viewers)", median(3, \.processor), ratio(\.processor), median(3, \.kernel), ratio(\.sending),
+            median(1, \.idle), median(2, \.coming), median(1, \.memory),
             median(1) { $0.firstKey.median }, median(1) { $0.firstKey.percentile(99) },
             median(1) { $0.delay.median }, median(1) { $0.delay.percentile(99) },
             median(1) { $0.delivered * 100 } + " %",
