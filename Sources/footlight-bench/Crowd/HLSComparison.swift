@@ -52,6 +52,8 @@ struct HLSComparison {
             "delay, 99 %"
         )
         for size in sizes {
+            // The gateway closes a connection that was silent while a crowd was measured.
+            connection = try HTTPExchange(port: port)
             // A viewer under another's name may not wait beside it.
             let playlists = try (0..<size).map { _ in
                 try PlaylistScout.mediaPath(room: gateway.stream, connection: &connection)
