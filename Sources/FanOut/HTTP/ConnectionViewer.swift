@@ -23,8 +23,14 @@ enum ConnectionViewer {
             case .one(let known) where known.sid != viewer.sid: self = .several
             case .one, .several: break
             }
-        } else if case .one(let viewer) = self, response.allowsRanges, bytes > 0 {
-            viewer.record(.delivered, at: .now(), bytes: bytes)
+        } else if response.allowsRanges {
+            noteFile(bytes: bytes)
         }
+    }
+
+    /// A media file, or `bytes` of one, was answered.
+    func noteFile(bytes: Int) {
+        guard case .one(let viewer) = self, bytes > 0 else { return }
+        viewer.record(.delivered, at: .now(), bytes: bytes)
     }
 }

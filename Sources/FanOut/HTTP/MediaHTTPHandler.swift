@@ -45,6 +45,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isClosing = false
     /// Answers of ours that have not left whole.
     private var answersLeaving = 0
+    /// Of what the latest request was given a file, if bytes like its own would be answered in the same way.
+    var plainFile: RepeatedRequest.File?
     /// Since when the beginning of a header waits for its end.
     private var headerBegan: MonotonicTime?
     /// Since when a request whose header is here waits for its end.
@@ -178,7 +180,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 site.audience.hear(player, in: room, on: viewer.sid)
             }
             switch site.respond(to: request, head: head, query: query, player: player) {
-            case .now(let now): response = now
+            case .now(let now):
+                response = now
+                if case .file(let room, let run, _) = request, now.isWholeFile, head.isPlain, bearer == ViewerBearer() {
+                    plainFile = RepeatedRequest.File(room: room, run: run, fields: head.headerFields)
+                }
             case .wait(let wait):
                 begin(wait, for: head, context: context)
                 return
@@ -263,6 +269,40 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         }
         context.fireUserInboundEventTriggered(event)
     }
+
+    // MARK: Repeated requests
+
+    /// A file that may be sent ahead of this handler to whoever was given `file`; nil where the request is for it.
+    ///
+    /// Not while anything asked before is to be answered first; and a request that is one too many is refused here.
+    func repeated(_ name: String, beside file: RepeatedRequest.File) -> [ByteBuffer]? {
+        let isClear = current == nil && passedOn == 0 && held.isEmpty && !mustHold && !isStreaming && !isClosing
+        guard isClear, answersLeaving == 0, let program = site.hls.programs(file.room)?.program(run: file.run),
+            case .file(let media)? = program.file(named: name),
+            site.budget.takesRequest(from: client, file.fields, now: .now())
+        else { return nil }
+        return media
+    }
+
+    /// A whole file of so many bytes was sent ahead of this handler.
+    func answeredRepeated(bytes: Int) {
+        lastActivity = .now()
+        hasReadPart = true
+        headerBegan = nil
+        viewer.noteFile(bytes: bytes)
+        site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
+    }
+
+    /// Counts an answer as leaving until `end`, as those that are sent from here.
+    func awaitLeaving(_ end: EventLoopFuture<Void>) {
+        answersLeaving += 1
+        end.assumeIsolated().whenComplete { _ in
+            self.answersLeaving -= 1
+            self.lastActivity = .now()
+        }
+    }
+
+    // MARK: Sending
 
     private func send(_ response: MediaResponse, to request: HTTPRequest, context: ChannelHandlerContext) {
         let (head, body) = response.resolved(method: request.method, range: request.headerFields[.range])
@@ -364,6 +404,14 @@ extension [ByteBuffer] {
 }
 
 extension HTTPRequest {
+    /// Nothing but a path is asked for: no part of a file, nothing said of the player's playing, and no end behind it.
+    fileprivate var isPlain: Bool {
+        guard method == .get, let path, !path.utf8.contains(UInt8(ascii: "?")), !asksToClose else { return false }
+        return !headerFields.contains { field in
+            field.name == .range || field.name.canonicalName.hasPrefix("cmcd-")
+        }
+    }
+
     fileprivate var asksToClose: Bool {
         guard let options = headerFields[.connection] else { return false }
         return options.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("close") }

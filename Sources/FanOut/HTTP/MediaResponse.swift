@@ -121,6 +121,27 @@ struct MediaResponse {
         return (response, method == .head ? [] : body)
     }
 
+    /// Media, all of it.
+    var isWholeFile: Bool { allowsRanges && status == .ok }
+
+    /// The head of the answer to a GET of a whole media file of `length` bytes, as it is sent.
+    static func segmentHead(length: Int) -> ByteBuffer {
+        var head = segmentFields
+        head.writeString("\(length)\r\n\r\n")
+        return head
+    }
+
+    /// All of that but the length.
+    private static let segmentFields: ByteBuffer = {
+        let head = segment([]).resolved(method: .get, range: nil).head
+        var bytes = ByteBuffer(string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
+        for field in head.headerFields where field.name != .contentLength {
+            bytes.writeString("\(field.name.rawName): \(field.value)\r\n")
+        }
+        bytes.writeString("\(HTTPField.Name.contentLength.rawName): ")
+        return bytes
+    }()
+
     private static func cut(_ buffers: [ByteBuffer], to range: ByteRange) -> [ByteBuffer] {
         var position = 0
         return buffers.compactMap { buffer in

@@ -30,6 +30,8 @@ struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
             limits.maxHeaderFieldSize = headerLimit
             limits.maxHeaderListSize = headerLimit
             let pipeline = channel.pipeline.syncOperations
+            let media = MediaHTTPHandler(site: site)
+            try pipeline.addHandler(SegmentLane(before: media))
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false,
                 withErrorHandling: false,
@@ -39,7 +41,7 @@ struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
             )
             let server = channel.eventLoop.makePromise(of: LateServer.Server?.self)
             try pipeline.addHandlers([
-                HTTP1ToHTTPServerCodec(secure: false), MediaHTTPHandler(site: site),
+                HTTP1ToHTTPServerCodec(secure: false), media,
                 HTTPConnectionStateHandler(logger: logger), LateServer(server),
             ])
             return Connection(channel: channel, server: server.futureResult)

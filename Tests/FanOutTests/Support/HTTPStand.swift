@@ -31,9 +31,11 @@ struct HTTPStand {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    let media = MediaHTTPHandler(site: site)
+                    try pipeline.addHandler(SegmentLane(before: media))
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
                     try pipeline.addHandlers([
-                        HTTP1ToHTTPServerCodec(secure: false), MediaHTTPHandler(site: site), ServerBehind(),
+                        HTTP1ToHTTPServerCodec(secure: false), media, ServerBehind(),
                     ])
                 }
             }

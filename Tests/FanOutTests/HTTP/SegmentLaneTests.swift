@@ -1,0 +1,144 @@
+@testable import FanOut
+import NIOCore
+import NIOEmbedded
+import Stage
+import Testing
+
+@Suite("Files that are asked for one after the other")
+struct SegmentLaneTests {
+    /// A room on air, and the addresses of its files.
+    private func onAir(limits: HTTPLimits = HTTPLimits()) throws -> (stand: SiteStand, files: [String]) {
+        let stand = try SiteStand(limits: limits)
+        stand.goOnAir("r")
+        let playlist = try #require(try stand.exchange("/live/r/media.m3u8?sid=r-1")).text
+        let files = playlist.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { "/live/r/\($0)" }
+        try #require(files.count >= 3)
+        return (stand, files)
+    }
+
+    private func isStatus(_ code: Int, _ answer: [UInt8]) -> Bool { answer.starts(with: "HTTP/1.1 \(code) ".utf8) }
+
+    @Test("are answered as any other request, byte for byte, and are not read into words again")
+    func same() throws {
+        let (stand, files) = try onAir()
+        let agent = "User-Agent: player\r\nAccept: */*\r\n"
+        let reference = try files.map { file in
+            // A connection of its own for each has nothing to repeat.
+            let alone = try ByteLine(to: stand)
+            defer { #expect(alone.ordinaryReads == 1) }
+            return try alone.ask(file, agent)
+        }
+        let line = try ByteLine(to: stand)
+        let repeated = try files.map { try line.ask($0, agent) }
+        #expect(line.ordinaryReads == 1)
+        #expect(repeated == reference)
+        #expect(repeated.allSatisfy { isStatus(200, $0) && $0.count > 1000 })
+        #expect(Set(repeated).count == files.count)
+    }
+
+    @Test("are delivered to the connection's viewer, and of no use to a client beyond its budget")
+    func counted() throws {
+        let (stand, files) = try onAir(limits: HTTPLimits(requests: (perSecond: 0.001, burst: 4)))
+        let line = try ByteLine(to: stand, from: "192.0.2.7")
+        _ = try line.ask("/live/r/media.m3u8?sid=r-5")
+        let answers = try files.prefix(3).map { try line.ask($0) }
+        #expect(line.ordinaryReads == 2)
+        let delivered = stand.audience.events.filter { $0.sid == "r-5" }.dropFirst().map(\.bytes)
+        let bodies = try answers.map { answer in
+            let end = try #require(answer.indices.first { answer[$0...].starts(with: [13, 10, 13, 10]) })
+            return answer.count - end - 4
+        }
+        #expect(delivered == bodies)
+        #expect(stand.audience.story.suffix(4) == ["playlist r-5", "delivered r-5", "delivered r-5", "delivered r-5"])
+        #expect(isStatus(429, try line.ask(files[0])))
+    }
+
+    @Test("go the ordinary way where anything else is asked of them")
+    func others() throws {
+        let (stand, files) = try onAir()
+        let line = try ByteLine(to: stand)
+        func ordinary(_ ask: () throws -> [UInt8]) rethrows -> [UInt8]? {
+            let before = line.ordinaryReads
+            let answer = try ask()
+            return line.ordinaryReads == before + 1 ? answer : nil
+        }
+        _ = try line.ask(files[0])
+        #expect(try ordinary { try line.ask(files[1]) } == nil)
+        // A part of the file, other fields, a query, no such file, and what is no file.
+        #expect(try ordinary { try line.ask(files[1], "Range: bytes=0-9\r\n") }.map { isStatus(206, $0) } == true)
+        #expect(try ordinary { try line.ask(files[1], "CMCD-Status: bs\r\n") }.map { isStatus(200, $0) } == true)
+        #expect(try ordinary { try line.ask(files[1] + "?CMCD=bs") }.map { isStatus(200, $0) } == true)
+        #expect(try ordinary { try line.ask(files[1] + "x") }.map { isStatus(404, $0) } == true)
+        #expect(try ordinary { try line.ask("/live/r/media.m3u8?sid=r-1") }.map { isStatus(200, $0) } == true)
+        #expect(try ordinary { try line.ask(files[1], method: "HEAD") }.map { isStatus(200, $0) } == true)
+        #expect(stand.audience.heard.compactMap(\.request.cmcdStatus) == ["bs"])
+        #expect(stand.audience.heard.compactMap(\.request.cmcd) == ["bs"])
+    }
+
+    @Test("which are not answered ahead of what was asked before them")
+    func order() throws {
+        let (stand, files) = try onAir()
+        let line = try ByteLine(to: stand)
+        _ = try line.ask(files[0])
+        #expect(try line.ask("/v1/slow").isEmpty)
+        #expect(try line.ask(files[1]).isEmpty)
+        line.behind.respond("slow")
+        let both = try line.received()
+        #expect(both.starts(with: "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nslow\r\n0\r\n\r\n".utf8))
+        #expect(both.count > 1000)
+    }
+
+    @Test("of which bytes that are the middle of another request are none")
+    func middle() throws {
+        let (stand, files) = try onAir()
+        let file = "GET \(files[1]) HTTP/1.1\r\nHost: a.example\r\n\r\n"
+        let line = try ByteLine(to: stand)
+        _ = try line.ask(files[0])
+        // A request in two pieces, of which the second looks like one.
+        #expect(try line.send("GET /v1/x HTTP/1.1\r\nHost: a.example\r\nX-Told: ").isEmpty)
+        #expect(try line.send(file).isEmpty)
+        #expect(line.behind.paths == ["/v1/x"])
+        line.behind.respond("x")
+        #expect(try line.received().count < 200)
+
+        // A body that looks like one.
+        let other = try ByteLine(to: stand)
+        _ = try other.ask(files[0])
+        #expect(try other.ask("/v1/x", "Content-Length: \(file.utf8.count)\r\n", method: "GET").isEmpty)
+        #expect(try other.send(file).isEmpty)
+        #expect(other.behind.bodies == file)
+
+        // Two at once, and one whose end has begun another.
+        let third = try ByteLine(to: stand)
+        let reference = try third.ask(files[1])
+        #expect(try third.send(file + file) == reference + reference)
+        #expect(try third.send(file + "GET ").count == reference.count)
+        #expect(try third.send("/v1/late HTTP/1.1\r\nHost: a.example\r\n\r\n").isEmpty)
+        #expect(third.behind.paths == ["/v1/late"])
+    }
+
+    @Test("which a room that ended, or began anew, has no more")
+    func ended() throws {
+        let (stand, files) = try onAir()
+        let line = try ByteLine(to: stand)
+        _ = try line.ask(files[0])
+        #expect(isStatus(200, try line.ask(files[1])))
+        // Played to its end.
+        stand.hls.close("r")
+        #expect(isStatus(200, try line.ask(files[1])))
+        stand.goOnAir("r")
+        #expect(isStatus(404, try line.ask(files[1])))
+    }
+
+    @Test("without which a connection that rests is still closed in its time")
+    func idle() throws {
+        let (stand, files) = try onAir(limits: HTTPLimits(idle: .zero, header: .seconds(100), idleCheck: .seconds(5)))
+        let line = try ByteLine(to: stand)
+        _ = try line.ask(files[0])
+        _ = try line.ask(files[1])
+        #expect(line.ordinaryReads == 1)
+        #expect(line.channel.isActive)
+        stand.loop.advanceTime(by: .seconds(5))
+        #expect(!line.channel.isActive)
+    }
+}
