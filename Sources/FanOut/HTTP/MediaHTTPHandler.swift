@@ -287,8 +287,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// A whole file of so many bytes was sent ahead of this handler.
     func answeredRepeated(bytes: Int) {
         lastActivity = .now()
-        hasReadPart = true
-        headerBegan = nil
         viewer.noteFile(bytes: bytes)
         site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
     }

@@ -20,6 +20,8 @@ public final class SegmentLane: ChannelInboundHandler {
     /// Only requests without bodies have come, each whole and by itself: the reader behind waits for nothing.
     private var isOpen = true
     private var known: RepeatedRequest?
+    /// Something of what came since the last end of reading was answered here, or passed on.
+    private var (hasAnswered, hasPassedOn) = (false, false)
     private var writer: MediaWriter?
 
     /// Makes one for the handler behind it that answers the ordinary way.
@@ -30,16 +32,27 @@ public final class SegmentLane: ChannelInboundHandler {
     /// Answers what came, or passes it on.
     public func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard isOpen else {
+            hasPassedOn = true
             context.fireChannelRead(data)
             return
         }
         let request = unwrapInboundIn(data)
-        if answer(request, context: context) { return }
+        if answer(request, context: context) {
+            hasAnswered = true
+            return
+        }
+        hasPassedOn = true
         isOpen = RepeatedRequest.isBare(request)
         handler.plainFile = nil
         context.fireChannelRead(data)
         guard let file = handler.plainFile, isOpen, known.map({ !$0.resembles(request) }) ?? true else { return }
         known = RepeatedRequest(request, for: file)
+    }
+
+    /// Those behind hear of the end of reading if they were given anything to read.
+    public func channelReadComplete(context: ChannelHandlerContext) {
+        if hasPassedOn || !hasAnswered { context.fireChannelReadComplete() }
+        (hasAnswered, hasPassedOn) = (false, false)
     }
 
     /// - Returns: Whether it was answered.
