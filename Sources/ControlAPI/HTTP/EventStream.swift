@@ -3,12 +3,12 @@ import Hummingbird
 import NIOCore
 import Stage
 
-/// Server-sent events (WHATWG HTML, "Server-sent events") from a reader's events.
+/// Answers of server-sent events (WHATWG HTML, "Server-sent events").
 enum EventStream {
     /// Milliseconds after which a client whose stream broke comes back.
     private static let retry = 2000
 
-    /// An answer that goes on until the events end or the client is gone.
+    /// An answer of a reader's events that goes on until they end or the client is gone.
     ///
     /// How long a client may read nothing at all is bounded by the listener, which closes a connection that takes nothing;
     /// how much waits for it, by the stage.
@@ -19,6 +19,29 @@ enum EventStream {
         stream: OpenStream,
         frame: @escaping @Sendable (StageEvent) throws -> ByteBuffer?
     ) -> Response {
+        // However the stream ends, the session that it carried ends with it.
+        response(to: request, onEnd: stream.cancel) { writer in
+            var latest: StageEvent?
+            for await event in stream.events {
+                latest = event
+                if let bytes = try frame(event) { try await writer.write(bytes) }
+            }
+            if let last = stream.lastWord(after: latest), let bytes = try frame(last) {
+                try await writer.write(bytes)
+            }
+        }
+    }
+
+    /// An answer that goes on until all its events are written or the client is gone.
+    ///
+    /// - Parameters:
+    ///   - onEnd: Called when the client is gone, for `events` to come to their end, and when the answer has ended.
+    ///   - events: Writes them.
+    static func response(
+        to request: Request,
+        onEnd: @escaping @Sendable () -> Void,
+        events: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
+    ) -> Response {
         Response(
             status: .ok,
             headers: [
@@ -27,21 +50,13 @@ enum EventStream {
                 .accelBuffering: "no",
             ],
             body: ResponseBody { writer in
-                // However the stream ends, the session that it carried ends with it.
-                defer { stream.cancel() }
-                // A quiet room writes nothing, so that the client left shows only in what comes from it.
+                defer { onEnd() }
+                // Where nothing happens nothing is written, so that the client left shows only in what comes from it.
                 try await request.body.consumeWithInboundCloseHandler { _ in
                     try await writer.write(ByteBuffer(string: "retry: \(retry)\n\n"))
-                    var latest: StageEvent?
-                    for await event in stream.events {
-                        latest = event
-                        if let bytes = try frame(event) { try await writer.write(bytes) }
-                    }
-                    if let last = stream.lastWord(after: latest), let bytes = try frame(last) {
-                        try await writer.write(bytes)
-                    }
+                    try await events(&writer)
                 } onInboundClosed: {
-                    stream.cancel()
+                    onEnd()
                 }
                 try await writer.finish(nil)
             }

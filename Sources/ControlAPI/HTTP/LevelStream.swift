@@ -1,8 +1,6 @@
 import Foundation
 import GatewayModel
-import HTTPTypes
 import Hummingbird
-import Media
 import NIOCore
 import Stage
 import Synchronization
@@ -12,15 +10,10 @@ import Synchronization
 /// An event is written once for all who read it, and not at all while nobody does. None is numbered, and none is kept: who
 /// is slow gets the newest one next, for of a level that is past nobody has any use.
 final class LevelStream: Sendable {
-    private struct Frame {
-        var number: UInt64
-        var bytes: ByteBuffer
-    }
-
     private struct State {
         /// By the room's sid.
         var readers: [String: Int] = [:]
-        var frames: [String: Frame] = [:]
+        var frames: [String: EventStream.Frame] = [:]
         var lastNumber: UInt64 = 0
     }
 
@@ -28,8 +21,6 @@ final class LevelStream: Sendable {
     private static let limit = 200
     /// Half of what lies between two reports, so that none is missed.
     private static let pause = Duration.milliseconds(50)
-    /// Seconds after which a stream on which nothing comes says so, and looks whether the room is still there.
-    private static let ping = 15.0
 
     private let state = Mutex(State())
 
@@ -46,7 +37,7 @@ final class LevelStream: Sendable {
         state.withLock { state in
             guard state.readers[sid] != nil else { return }
             state.lastNumber += 1
-            state.frames[sid] = Frame(number: state.lastNumber, bytes: bytes)
+            state.frames[sid] = EventStream.Frame(number: state.lastNumber, bytes: bytes)
         }
     }
 
@@ -66,35 +57,16 @@ final class LevelStream: Sendable {
         }
         guard hasPlace else { throw .serverBusy(retryAfter: 5) }
         let place = ReaderPlace { [weak self] in self?.leave(sid) }
-        return Response(
-            status: .ok,
-            headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"],
-            body: ResponseBody { [self] writer in
-                defer { withExtendedLifetime(place) {} }
-                try await request.body.consumeWithInboundCloseHandler { _ in
-                    try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
-                    var last = (number: UInt64(0), at: MonotonicTime.now())
-                    while !Task.isCancelled, !place.isGone {
-                        if let frame = self.newest(of: sid), frame.number != last.number {
-                            try await writer.write(frame.bytes)
-                            last = (frame.number, .now())
-                        } else if MonotonicTime.now().seconds(since: last.at) >= Self.ping {
-                            guard !isOver() else { break }
-                            try await writer.write(ByteBuffer(string: ": ping\n\n"))
-                            last.at = .now()
-                        }
-                        // Cancellation ends the sleep and, with it, the loop.
-                        try? await Task.sleep(for: Self.pause)
-                    }
-                } onInboundClosed: {
-                    place.leave()
-                }
-                try await writer.finish(nil)
-            }
+        return EventStream.response(
+            to: request,
+            place: place,
+            every: Self.pause,
+            newest: { [self] in newest(of: sid) },
+            isOver: isOver
         )
     }
 
-    private func newest(of sid: String) -> Frame? {
+    private func newest(of sid: String) -> EventStream.Frame? {
         state.withLock { $0.frames[sid] }
     }
 

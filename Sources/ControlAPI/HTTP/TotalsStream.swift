@@ -12,15 +12,10 @@ import Synchronization
 /// Every event is whole. A reader that comes back with the last one that it knows gets those of the last five minutes that
 /// it missed, for what it draws over time; and they are made for so long, even if nobody reads.
 final class TotalsStream: Sendable {
-    private struct Frame {
-        let number: UInt64
-        let bytes: ByteBuffer
-    }
-
     private struct State {
         var readers = 0
         /// The oldest first.
-        var frames: [Frame] = []
+        var frames: [EventStream.Frame] = []
         var bytes = 0
         var madeAt: MonotonicTime?
         /// When the last reader went; nil before the first.
@@ -32,8 +27,6 @@ final class TotalsStream: Sendable {
     private static let interval = 1.0
     /// How many events are kept, and how much of them in bytes.
     private static let kept = (frames: 300, bytes: 4 << 20)
-    /// Seconds after which a stream on which nothing changes says so.
-    private static let ping = 15.0
 
     private let state = Mutex(State())
 
@@ -58,35 +51,12 @@ final class TotalsStream: Sendable {
         }
         let known = request.headers[.lastEventID] ?? request.uri.queryParameters.get("last_event_id")
         let missed = known.flatMap { UInt64($0) }.map { frames(after: $0) } ?? []
-        return Response(
-            status: .ok,
-            headers: [.contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no"],
-            body: ResponseBody { [self] writer in
-                defer { withExtendedLifetime(place) {} }
-                try await request.body.consumeWithInboundCloseHandler { _ in
-                    try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
-                    var last: (number: UInt64, at: MonotonicTime)?
-                    for frame in missed {
-                        try await writer.write(frame.bytes)
-                        last = (frame.number, .now())
-                    }
-                    while !Task.isCancelled, !place.isGone {
-                        let frame = try self.frame(totals)
-                        if frame.number != last?.number {
-                            try await writer.write(frame.bytes)
-                            last = (frame.number, .now())
-                        } else if let at = last?.at, MonotonicTime.now().seconds(since: at) >= Self.ping {
-                            try await writer.write(ByteBuffer(string: ": ping\n\n"))
-                            last?.at = .now()
-                        }
-                        // Cancellation ends the sleep and, with it, the loop.
-                        try? await Task.sleep(for: .seconds(Self.interval))
-                    }
-                } onInboundClosed: {
-                    place.leave()
-                }
-                try await writer.finish(nil)
-            }
+        return EventStream.response(
+            to: request,
+            place: place,
+            missed: missed,
+            every: .seconds(Self.interval),
+            newest: { [self] in try frame(totals) }
         )
     }
 
@@ -101,7 +71,7 @@ final class TotalsStream: Sendable {
     }
 
     /// What came after an event; nothing when that is not one of those that are kept.
-    private func frames(after number: UInt64) -> [Frame] {
+    private func frames(after number: UInt64) -> [EventStream.Frame] {
         state.withLock { state in
             guard let place = state.frames.firstIndex(where: { $0.number == number }) else { return [] }
             return Array(state.frames[(place + 1)...])
@@ -109,9 +79,9 @@ final class TotalsStream: Sendable {
     }
 
     /// The event of this second, written by the first who wants it.
-    private func frame(_ totals: () -> ViewershipTotalsResource) throws -> Frame {
+    private func frame(_ totals: () -> ViewershipTotalsResource) throws -> EventStream.Frame {
         let now = MonotonicTime.now()
-        let known = state.withLock { state -> Frame? in
+        let known = state.withLock { state -> EventStream.Frame? in
             guard let at = state.madeAt, now.seconds(since: at) < Self.interval * 0.9 else { return nil }
             return state.frames.last
         }
@@ -124,7 +94,7 @@ final class TotalsStream: Sendable {
             var bytes = ByteBuffer(string: "id: \(number)\nevent: viewership\ndata: ")
             bytes.writeBytes(data)
             bytes.writeString("\n\n")
-            let frame = Frame(number: number, bytes: bytes)
+            let frame = EventStream.Frame(number: number, bytes: bytes)
             state.frames.append(frame)
             state.bytes += bytes.readableBytes
             while state.frames.count > 1, state.frames.count > Self.kept.frames || state.bytes > Self.kept.bytes {
