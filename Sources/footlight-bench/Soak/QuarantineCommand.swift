@@ -25,7 +25,7 @@ struct QuarantineCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
+        let gateway = try await program.start()
         defer { gateway.end() }
         try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
         let good = try await SoakHost("good", clip: 0, room: Self.room, gateway)

@@ -38,18 +38,14 @@ struct SoakCommand: AsyncParsableCommand {
     func run() async throws {
         CodecLibraries.quiet()
         EgressLibraries.initialise()
-        let gateway = try await GatewayProcess(environment: ["FOOTLIGHT_LOG_LEVEL": "warning"], binary: program.binary)
+        let gateway = try await program.start()
         defer { gateway.end() }
         var room: [String: JSONValue] = ["unique_name": "soak"]
         if small { room["program"] = ["width": 640, "height": 360, "preset": "ultrafast", "video_bitrate": 800] }
         try expect(try await gateway.api("POST", "/v1/rooms", .object(room)), "the room")
         var show = try await SoakShow(hosts: hosts, room: "soak", gateway)
         try await show.tick(at: 0)
-        let isPlayable = try await eventually(within: .seconds(30), every: .milliseconds(200)) {
-            let egress = try await gateway.api("GET", "/v1/rooms/soak/egress")
-            return egress.json["hls"]["state"].string == "HLS_PLAYABLE"
-        }
-        guard isPlayable else { throw ToolFailure("no program comes", log: gateway.log) }
+        try await gateway.waitUntilPlayable("soak")
         let outputs = try await SoakOutputs(room: "soak", gateway)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let audience = SoakAudience(viewers, room: "soak", gateway, group: group)
