@@ -30,8 +30,7 @@ struct GlassCommand: AsyncParsableCommand {
     @Option(help: "The room's jitter target in milliseconds; the gateway's own when left out.")
     var jitterTarget: Int?
 
-    @Option(help: "The file of hls.js, as a script that leaves Hls, for Chromium to play with as well.")
-    var hlsJs: String?
+    @OptionGroup var hlsJS: HLSJSFile
 
     @Option(help: "Settings of hls.js, as JavaScript, that are measured beside its own.")
     var hlsSettings = HLSJS.nearTheEdge
@@ -148,8 +147,7 @@ struct GlassCommand: AsyncParsableCommand {
 
     private var pages: [(String, BrowserPage)] {
         get throws {
-            guard let hlsJs else { return [("watch page", .watch)] }
-            let script = try String(contentsOfFile: hlsJs, encoding: .utf8)
+            guard let script = try hlsJS.script else { return [("watch page", .watch)] }
             return [
                 ("watch page", .watch),
                 ("hls.js as it is", .hlsJS(HLSJS(script: script))),

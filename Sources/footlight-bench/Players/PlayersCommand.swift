@@ -2,7 +2,6 @@ import ArgumentParser
 import Codecs
 import Egress
 import FootlightTesting
-import Foundation
 
 struct PlayersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,8 +23,7 @@ struct PlayersCommand: AsyncParsableCommand {
     @Option(help: "Only players whose name holds this word, such as VLC or hls; parted by commas.")
     var only: String?
 
-    @Option(help: "The file of hls.js (its UMD build), to be played by Chromium as well.")
-    var hlsJs: String?
+    @OptionGroup var hlsJS: HLSJSFile
 
     @Option(help: "A folder that keeps what the players decoded.")
     var keep: String?
@@ -87,8 +85,7 @@ struct PlayersCommand: AsyncParsableCommand {
             BrowserTrial(name: "watch page", way: .llhls, page: .watch),
             BrowserTrial(name: "by itself", way: .hls, page: .native),
         ]
-        if let hlsJs {
-            let script = try String(contentsOfFile: hlsJs, encoding: .utf8)
+        if let script = try hlsJS.script {
             browsers.append(BrowserTrial(name: "hls.js", way: .llhls, page: .hlsJS(HLSJS(script: script))))
         }
         return browsers
