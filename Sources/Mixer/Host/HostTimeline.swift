@@ -43,6 +43,8 @@ struct HostTimeline: Sendable {
     static let largestSkew = 1000.0
     /// Milliseconds before a packet that has come is looked at.
     static let patience = 5.0
+    /// By so many milliseconds sound is needed before the picture beside it.
+    static let soundLead = ProgramTime.fractionalMilliseconds(ofSample: ProgramTime.soundLead)
     /// From the arrival of the last sound that a quantum needs to that quantum's turn: the lead with which it is mixed,
     /// its own length, and what the reader keeps in hand.
     static let soundNeed = Double(ProgramTime.soundLead + Int64(ProgramTime.quantum)) / 48 + SoundReader.need
@@ -174,8 +176,7 @@ struct HostTimeline: Sendable {
     private mutating func take(_ packet: Arrival) {
         if firstArrival == nil { firstArrival = packet.arrival }
         let delay = packet.arrival - Double(packet.timestamp)
-        let lead = packet.kind == .sound ? ProgramTime.fractionalMilliseconds(ofSample: ProgramTime.soundLead) : 0
-        let isLate = offset.map { delay > $0 - lead } ?? false
+        let isLate = offset.map { delay > (packet.kind == .sound ? $0 - Self.soundLead : $0) } ?? false
         if isLate { late += 1 }
         switch packet.kind {
         case .picture: pictureEdge.observe(delay: delay, arrival: packet.arrival, largestSpread: target)
@@ -183,13 +184,16 @@ struct HostTimeline: Sendable {
         }
         forgetHopelessEdge(packet.kind)
         // Where there is sound, it is what is missed; a late picture is shown all the same.
-        if packet.kind == .sound { noteSound(isLate: isLate, delay: delay, arrival: packet.arrival) }
+        if packet.kind == .sound { noteStarving(isLate: isLate, delay: delay, arrival: packet.arrival) }
         // One kind only: the two may come with different delays, and which of them is there may change.
         if let delay = soundEdge.minimum ?? pictureEdge.minimum { measured.note(delay, at: packet.arrival) }
     }
 
-    /// Notices that all sound comes too late and will go on to.
-    private mutating func noteSound(isLate: Bool, delay: Double, arrival: Double) {
+    /// Notices that all sound comes too late for the offset in force, and will go on to.
+    ///
+    /// Nobody is heard then, so it is acted on at once, before so much has come late that the edge is known to be
+    /// hopeless, and when it never will be: where a host falls behind so slowly that the window goes along.
+    private mutating func noteStarving(isLate: Bool, delay: Double, arrival: Double) {
         guard isLate, let run = lateRun else {
             lateRun = isLate ? (arrival, delay) : nil
             return
@@ -204,7 +208,9 @@ struct HostTimeline: Sendable {
         isStarved = true
     }
 
-    /// When everything of late has come after its turn, the window's old minimum is of no use any more.
+    /// When everything of late has come later than the target allows, the window's old minimum is of no use any more.
+    ///
+    /// The offset in force is not asked, for the other kind of media may decide it; it follows the edge as ever.
     private mutating func forgetHopelessEdge(_ kind: TimestampUnifier.Kind) {
         let edge = kind == .picture ? pictureEdge : soundEdge
         guard let recent = edge.settledRecent, let minimum = edge.minimum, recent - minimum > target else { return }
