@@ -23,13 +23,15 @@ struct GatewayOptions: ParsableArguments {
     var adminPort: Int?
 
     /// The effective configuration.
-    func load() async throws -> GatewayConfiguration {
+    ///
+    /// - Parameter defaults: What a command wants where nothing is given, by key.
+    func load(unlessGiven defaults: [String: String] = [:]) async throws -> GatewayConfiguration {
         var given: [String: String] = [:]
         given["data.dir"] = dataDir
         given["host"] = host
         given["rtmp.port"] = rtmpPort.map(String.init)
         given["http.port"] = httpPort.map(String.init)
         given["admin.port"] = adminPort.map(String.init)
-        return try await GatewayConfiguration(commandLine: given, file: config)
+        return try await GatewayConfiguration(commandLine: given, file: config, unlessGiven: defaults)
     }
 }

@@ -9,17 +9,15 @@ extension GatewayConfiguration {
     /// - Parameters:
     ///   - commandLine: Values given as options, by key; they win over everything else.
     ///   - file: A YAML or JSON file, told apart by its ending.
+    ///   - defaults: Values by key that hold where none is given, in place of the usual defaults.
     /// - Throws: `ConfigurationError` for a value that makes no sense and for a file that cannot be read.
-    public init(commandLine: [String: String], file: String?) async throws {
-        var values: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (key, value) in commandLine {
-            values[AbsoluteConfigKey(key.split(separator: ".").map(String.init))] = ConfigValue(
-                .string(value),
-                isSecret: false
-            )
-        }
+    public init(
+        commandLine: [String: String],
+        file: String?,
+        unlessGiven defaults: [String: String] = [:]
+    ) async throws {
         var providers: [any ConfigProvider] = [
-            InMemoryProvider(name: "command line", values: values),
+            Self.provider("command line", commandLine),
             EnvironmentVariablesProvider().prefixKeys(with: "footlight"),
         ]
         let unknown = UnknownKeys(known: Self.keys)
@@ -30,6 +28,7 @@ extension GatewayConfiguration {
                 throw ConfigurationError(key: file, problem: "cannot be read: " + Self.reason(error))
             }
         }
+        providers.append(Self.provider("command", defaults))
         try self.init(ConfigReader(providers: providers))
         unknownKeys = unknown.all
     }
@@ -46,6 +45,16 @@ extension GatewayConfiguration {
         "viewership.region", "viewership.device_ids",
         "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
+
+    /// Provides values that are there already, by key.
+    private static func provider(_ name: String, _ values: [String: String]) -> InMemoryProvider {
+        var known: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (key, value) in values {
+            let path = AbsoluteConfigKey(key.split(separator: ".").map(String.init))
+            known[path] = ConfigValue(.string(value), isSecret: false)
+        }
+        return InMemoryProvider(name: name, values: known)
+    }
 
     /// Opens a file; its parser asks of each key whether the value is secret, and so tells which keys there are.
     private static func provider(_ file: String, _ unknown: UnknownKeys) async throws -> any ConfigProvider {

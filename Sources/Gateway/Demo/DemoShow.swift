@@ -5,17 +5,22 @@ import Synchronization
 /// A gateway with one room and two synthetic hosts on air, to look at.
 public struct DemoShow: Sendable {
     private let configuration: GatewayConfiguration
+    private let folder: DemoFolder
     private static let room = "demo"
 
     /// Prepares the show; nothing is opened before it runs.
-    public init(_ configuration: GatewayConfiguration) {
+    ///
+    /// - Parameter folder: Removed when the show has ended, whether it was the data folder or not.
+    public init(_ configuration: GatewayConfiguration, folder: DemoFolder) {
         self.configuration = configuration
+        self.folder = folder
     }
 
     /// Runs until SIGTERM or SIGINT.
     ///
     /// - Throws: what kept the show from going on air, after the gateway has ended.
     public func run() async throws {
+        defer { folder.remove() }
         let encoders = DemoEncoders()
         defer { encoders.end() }
         let configuration = configuration
@@ -28,7 +33,7 @@ public struct DemoShow: Sendable {
             }
             for await endpoints in listening {
                 do {
-                    try await Self.goOnAir(configuration, endpoints, encoders: encoders)
+                    try await goOnAir(endpoints, encoders: encoders)
                 } catch {
                     // The gateway ends as it does on Ctrl-C.
                     failure.withLock { $0 = error }
@@ -39,11 +44,8 @@ public struct DemoShow: Sendable {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    private static func goOnAir(
-        _ configuration: GatewayConfiguration,
-        _ endpoints: Endpoints,
-        encoders: DemoEncoders
-    ) async throws {
+    private func goOnAir(_ endpoints: Endpoints, encoders: DemoEncoders) async throws {
+        let room = Self.room
         let directory = try DataDirectory(configuration.dataDirectory)
         let token = directory.read(OperatorToken.fileName).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let host = ["0.0.0.0", "::"].contains(configuration.host) ? "127.0.0.1" : configuration.host
@@ -67,7 +69,8 @@ public struct DemoShow: Sendable {
         }
         print("Waiting for the hosts and the program ...")
         fflush(nil)
-        try await waitUntilOnAir(api, encoders: encoders)
+        try await Self.waitUntilOnAir(api, encoders: encoders)
+        let isKept = configuration.dataDirectory != folder.path
         print(
             """
 
@@ -86,7 +89,7 @@ public struct DemoShow: Sendable {
                 http://\(host):\(endpoints.httpPort)/v1/rooms/\(room)/viewership
               curl http://127.0.0.1:\(endpoints.adminPort)/metrics
 
-            Ctrl-C ends the show.
+            Ctrl-C ends the show\(isKept ? "" : ", and removes what it kept; --data-dir DIR would keep it").
             """
         )
         // Into a file or a pipe the addresses would otherwise come only with the end of the show.

@@ -36,6 +36,21 @@ struct GatewayConfigurationTests {
         #expect(open.resolvedAllowsPrivateOutputs)
     }
 
+    @Test("What a command wants where nothing is given holds only there")
+    func wanted() async throws {
+        let wanted = ["data.dir": "/tmp/own", "rtmp.port": "4001"]
+        let file = try folder.write("data: {dir: /srv/kept}", to: "kept.yaml")
+        let own = try await GatewayConfiguration(commandLine: [:], file: nil, unlessGiven: wanted)
+        #expect(own.dataDirectory == "/tmp/own" && own.rtmpPort == 4001)
+        #expect(own.httpPort == GatewayConfiguration().httpPort)
+        let given = try await GatewayConfiguration(commandLine: ["rtmp.port": "0"], file: file, unlessGiven: wanted)
+        #expect(given.dataDirectory == "/srv/kept" && given.rtmpPort == 0)
+        try await withEnvironment(["FOOTLIGHT_DATA_DIR": "/srv/said"]) {
+            let said = try await GatewayConfiguration(commandLine: [:], file: nil, unlessGiven: wanted)
+            #expect(said.dataDirectory == "/srv/said" && said.rtmpPort == 4001)
+        }
+    }
+
     @Test("The command line wins over the environment, that over the file, that over the default")
     func precedence() async throws {
         let file = try folder.write(

@@ -30,6 +30,35 @@ struct DemoTests {
         #expect(try await eventually { !encoders.contains(where: RunningProcess.isAlive) })
     }
 
+    @Test("Not told where to keep its data, it leaves nothing behind, however it ends", arguments: [true, false])
+    func leavesNothing(canPlay: Bool) async throws {
+        let scratch = try TemporaryFolder("demo")
+        func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted() }
+        // The shell goes there first, so that a folder beside it would be seen as well.
+        let path = canPlay ? ProcessInfo.processInfo.environment["PATH"] ?? "" : "/nowhere"
+        let arguments = ["--host", "127.0.0.1", "--rtmp-port", "0", "--http-port", "0", "--admin-port", "0"]
+        let demo = try ChildProcess(
+            ["/bin/sh", "-c", #"cd "$TMPDIR" && PATH="\#(path)" exec "$0" demo "$@""#, try GatewayProcess.findBinary()]
+                + arguments,
+            environment: ["TMPDIR": scratch.path, "FOOTLIGHT_LIMITS_CPU_CEILING": "0"]
+        )
+        if canPlay {
+            let isOnAir = try await eventually(within: .seconds(30)) {
+                demo.standardOutput.contains("Ctrl-C") || !demo.isRunning
+            }
+            #expect(isOnAir && demo.isRunning, "\(demo.standardError)")
+            #expect(demo.standardOutput.contains("--data-dir DIR would keep it"))
+            let names = try files()
+            let made = try #require(names.first)
+            #expect(names.count == 1 && made.hasPrefix("footlight-demo-"), "\(names)")
+            let inside = try FileManager.default.contentsOfDirectory(atPath: scratch.file(made))
+            #expect(inside.contains("operator.token"), "\(inside)")
+            demo.signal(SIGINT)
+        }
+        #expect(try await demo.wait(.seconds(15)) == .code(canPlay ? 0 : 1), "\(demo.standardError)")
+        #expect(try files().isEmpty)
+    }
+
     @Test("A demo whose hosts cannot be played says why and ends")
     func withoutEncoders() async throws {
         let gateway = try await GatewayProcess(command: "demo", environment: ["PATH": "/nowhere"])
