@@ -56,7 +56,7 @@ public final class HostDoor: Sendable {
     ///
     /// On the connection's event loop.
     public func publish(_ request: PublishRequest, on connection: RTMPConnection) -> PublishVerdict {
-        let address = request.remoteAddress ?? "unknown"
+        let address = Self.account(of: request.remoteAddress)
         let now = MonotonicTime.now()
         switch stage.authorizePublish(streamKey: request.name) {
         case .success(let grant):
@@ -95,17 +95,17 @@ public final class HostDoor: Sendable {
         switch (outcome, sink) {
         case (.refused(let refusal), _):
             forget(number)
-            return refuse(refusal, address: connection.remoteAddress ?? "unknown")
+            return refuse(refusal, address: Self.account(of: connection.remoteAddress))
         case (.accepted, nil):
             forget(number)
-            return refuse(.roomEnded, address: connection.remoteAddress ?? "unknown")
+            return refuse(.roomEnded, address: Self.account(of: connection.remoteAddress))
         case (.accepted(let replaced), let sink?):
             if let replaced { sendAway(replaced, grant: grant) }
             var logger = logger
             logger[metadataKey: "room"] = "\(grant.room)"
             logger[metadataKey: "identity"] = "\(grant.identity)"
             logger[metadataKey: "source"] = "\(grant.source)"
-            logger.info("host publishes", metadata: ["address": "\(connection.remoteAddress ?? "unknown")"])
+            logger.info("host publishes", metadata: ["address": "\(Self.account(of: connection.remoteAddress))"])
             let publisher = HostPublisher(
                 grant: grant,
                 connection: number,
@@ -156,6 +156,11 @@ public final class HostDoor: Sendable {
             )
         }
         return counters.snapshot(received, publishers: open.count)
+    }
+
+    /// Whose connection it is, as far as that is written down: of IPv6 the network, for in it one has many addresses.
+    private static func account(of address: String?) -> String {
+        address.map(PeerAddress.accountName(of:)) ?? "unknown"
     }
 
     private func refuse(_ refusal: PublishRefusal, address: String) -> PublishVerdict {

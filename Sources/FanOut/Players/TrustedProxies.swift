@@ -54,7 +54,7 @@ public struct TrustedProxies: Sendable {
     /// - Parameter peer: The numeric address of the connection; nil when it is not known.
     /// - Returns: its IPv4 address, or its network of IPv6; nil when nobody knows who asks.
     public func account(of fields: HTTPFields, peer: String?) -> String? {
-        origin(of: fields, peer: peer).address.map { PeerAddress($0)?.accountName ?? $0 }
+        origin(of: fields, peer: peer).address.map(PeerAddress.accountName(of:))
     }
 
     /// Where a request comes from: what the trusted say, and otherwise the address of its connection.

@@ -44,5 +44,10 @@ public struct PeerAddress: Sendable, Equatable {
         return words.joined(separator: ":") + "::/64"
     }
 
+    /// Under which name a client is counted and written down: its `accountName`; what is no numeric address as it is.
+    public static func accountName(of text: String) -> String {
+        PeerAddress(text)?.accountName ?? text
+    }
+
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 }
