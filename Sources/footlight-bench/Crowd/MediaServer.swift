@@ -87,17 +87,12 @@ struct MediaServer {
 
     /// Makes a room in a gateway that nobody is in.
     init(_ gateway: GatewayProcess, name: String) async throws {
-        let room = Self.room
-        try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(room)]), "the room")
-        let token = try MixerToken.mint(dataFolder: gateway.dataFolder, room: room, epoch: 1)
+        try await gateway.makeRoom(Self.room)
         self.name = name
         pid = gateway.endpoints.pid
         port = gateway.endpoints.rtmpPort
         httpPort = gateway.endpoints.httpPort
-        target = try PushAddress(
-            url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live",
-            streamKey: "\(room)?token=\(token)&epoch=1"
-        )
+        target = try gateway.programAddress(of: Self.room)
         end = { gateway.end() }
     }
 }

@@ -47,12 +47,10 @@ struct GlassCommand: AsyncParsableCommand {
         EgressLibraries.initialise()
         let gateway = try await program.start()
         defer { gateway.end() }
-        var room: [String: JSONValue] = ["unique_name": .string(Self.room)]
-        if let jitterTarget { room["program"] = ["jitter_target": .number(Double(jitterTarget))] }
-        try expect(try await gateway.api("POST", "/v1/rooms", .object(room)), "the room")
-        let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]
-        let place = try await gateway.api("POST", "/v1/rooms/\(Self.room)/participants", seat)
-        let host = TimeCodeHost(address: try hostAddress(place), sound: .live)
+        let settings: [String: JSONValue]? = jitterTarget.map { ["program": ["jitter_target": .number(Double($0))]] }
+        try await gateway.makeRoom(Self.room, settings ?? [:])
+        let place = try await gateway.makePlace(for: "host", in: Self.room)
+        let host = TimeCodeHost(address: place.address, sound: .live)
         try await gateway.waitUntilPlayable(Self.room)
 
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

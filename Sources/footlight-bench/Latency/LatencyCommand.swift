@@ -39,12 +39,11 @@ struct LatencyCommand: AsyncParsableCommand {
         EgressLibraries.initialise()
         let gateway = try await program.start(tick.map { ["FOOTLIGHT_FANOUT_TICK": "\($0)"] } ?? [:])
         defer { gateway.end() }
-        let room: JSONValue = ["unique_name": "bench", "program": ["jitter_target": .number(Double(jitterTarget))]]
-        try expect(try await gateway.api("POST", "/v1/rooms", room), "the room")
+        try await gateway.makeRoom("bench", ["program": ["jitter_target": .number(Double(jitterTarget))]])
         var onAir: [TimeCodeHost] = []
         var sids: [String] = []
         for number in 0..<hosts {
-            let (address, sid) = try await place(for: "host-\(number)", at: gateway)
+            let (address, sid) = try await gateway.makePlace(for: "host-\(number)", in: "bench")
             onAir.append(TimeCodeHost(address: address, sound: sound))
             sids.append(sid)
         }
@@ -119,31 +118,5 @@ struct LatencyCommand: AsyncParsableCommand {
             "held back there, as the gateway tells, \((sync["buffer_ms"].double ?? 0).text(1));",
             "the rest is waiting for the sound beside it, coding, and the way back and out"
         )
-    }
-
-    private func place(
-        for identity: String,
-        at gateway: GatewayProcess
-    ) async throws -> (address: PushAddress, sid: String) {
-        let body: JSONValue = ["identity": .string(identity), "mode": "SEND_AND_RECV"]
-        let reply = try await gateway.api("POST", "/v1/rooms/bench/participants", body)
-        return (try hostAddress(reply), reply.json["participant"]["sid"].string ?? "")
-    }
-}
-
-/// Where the host whose place the gateway has just made publishes to.
-func hostAddress(_ reply: GatewayReply) throws -> PushAddress {
-    try expect(reply, "a host's place")
-    let ingest = reply.json["ingest"]["rtmp"]
-    guard let url = ingest["url"].string, let key = ingest["stream_key"].string else {
-        throw ToolFailure("a host's place has no address", log: reply.text)
-    }
-    return try PushAddress(url: url, streamKey: key)
-}
-
-/// Refuses an answer of the gateway that is no success.
-func expect(_ reply: GatewayReply, _ what: String) throws {
-    guard (200..<300).contains(reply.status) else {
-        throw ToolFailure("\(what): HTTP \(reply.status)", log: reply.text)
     }
 }

@@ -8,14 +8,10 @@ final class OracleProgram {
 
     /// Makes the room, and returns when its program can be played in every way.
     init(room: String, _ gateway: GatewayProcess) async throws {
-        try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(room)]), "the room")
-        let token = try MixerToken.mint(dataFolder: gateway.dataFolder, room: room, epoch: 1)
+        try await gateway.makeRoom(room)
         let push = RTMPPush(
             name: "program",
-            address: try PushAddress(
-                url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live",
-                streamKey: "\(room)?token=\(token)&epoch=1"
-            ),
+            address: try gateway.programAddress(of: room),
             policy: TargetPolicy(allowsPrivateAddresses: true)
         )
         let clip = try await Clip.program(hasSound: true, seconds: 10)

@@ -37,10 +37,9 @@ struct PlayersCommand: AsyncParsableCommand {
         EgressLibraries.initialise()
         let gateway = try await program.start()
         defer { gateway.end() }
-        try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
-        let seat: JSONValue = ["identity": "host", "mode": "SEND_AND_RECV"]
-        let reply = try await gateway.api("POST", "/v1/rooms/\(Self.room)/participants", seat)
-        let host = TimeCodeHost(address: try hostAddress(reply), sound: .live)
+        try await gateway.makeRoom(Self.room)
+        let place = try await gateway.makePlace(for: "host", in: Self.room)
+        let host = TimeCodeHost(address: place.address, sound: .live)
         defer { host.leave() }
         try await gateway.waitUntilPlayable(Self.room)
         // What was shown before the hosts came leaves the playlist's end.

@@ -21,7 +21,7 @@ struct PushCost {
         try await withConnectedPush { push, clip in
             let feed = try LiveFeed(clip) { push.receive($0) }
             defer { feed.stop() }
-            try await waitUntilConnected(push)
+            try await push.waitUntilConnected()
             let first = try await nextReading(push)
             try await Task.sleep(for: .seconds(seconds))
             let last = try await nextReading(push)
@@ -35,7 +35,7 @@ struct PushCost {
             let speed: Int64 = 20
             let packets = try clip.packets
             for packet in packets.prefix(30) { push.receive(packet) }
-            try await waitUntilConnected(push)
+            try await push.waitUntilConnected()
             let first = try await nextReading(push)
             let start = MonotonicTime.now()
             let rounds = Int64(max(seconds * Int(speed) / clip.seconds, 1))
@@ -85,12 +85,6 @@ struct PushCost {
         let figures = try await body(push, clip)
         guard push.status.droppedFrames == 0 else { throw ToolFailure("the output dropped packets: \(push.status)") }
         return figures
-    }
-
-    private func waitUntilConnected(_ push: RTMPPush) async throws {
-        guard try await eventually(within: .seconds(10), { push.status.state == .connected }) else {
-            throw ToolFailure("the output does not connect: \(push.status)")
-        }
     }
 
     private struct Reading {

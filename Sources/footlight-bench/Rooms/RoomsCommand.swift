@@ -39,7 +39,7 @@ struct RoomsCommand: AsyncParsableCommand {
         let lines = try await RequestLines(port: gateway.endpoints.httpPort, token: token, group: group)
         let readers = EventReaders()
         for room in 0..<rooms {
-            try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string("room-\(room)")]), "a room")
+            try await gateway.makeRoom("room-\(room)")
         }
         let empty = try figure(RunningProcess.residentBytes(of: pid))
         var members: [RoomMember] = []

@@ -27,7 +27,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         EgressLibraries.initialise()
         let gateway = try await program.start()
         defer { gateway.end() }
-        try expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": .string(Self.room)]), "the room")
+        try await gateway.makeRoom(Self.room)
         let good = try await SoakHost("good", clip: 0, room: Self.room, gateway)
         let bad = try await SoakHost("bad", clip: 1, room: Self.room, gateway)
         try good.enter()

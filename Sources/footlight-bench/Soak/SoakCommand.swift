@@ -40,9 +40,8 @@ struct SoakCommand: AsyncParsableCommand {
         EgressLibraries.initialise()
         let gateway = try await program.start()
         defer { gateway.end() }
-        var room: [String: JSONValue] = ["unique_name": "soak"]
-        if small { room["program"] = ["width": 640, "height": 360, "preset": "ultrafast", "video_bitrate": 800] }
-        try expect(try await gateway.api("POST", "/v1/rooms", .object(room)), "the room")
+        let smallProgram: JSONValue = ["width": 640, "height": 360, "preset": "ultrafast", "video_bitrate": 800]
+        try await gateway.makeRoom("soak", small ? ["program": smallProgram] : [:])
         var show = try await SoakShow(hosts: hosts, room: "soak", gateway)
         try await show.tick(at: 0)
         try await gateway.waitUntilPlayable("soak")

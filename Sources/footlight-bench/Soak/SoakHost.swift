@@ -15,15 +15,8 @@ final class SoakHost {
     ///
     /// - Parameter number: Which of the clips it sends.
     init(_ identity: String, clip number: Int, room: String, _ gateway: GatewayProcess) async throws {
-        let body: JSONValue = ["identity": .string(identity), "mode": "SEND_AND_RECV"]
-        let reply = try await gateway.api("POST", "/v1/rooms/\(room)/participants", body)
-        try expect(reply, "a host's place")
-        guard let key = reply.json["ingest"]["rtmp"]["stream_key"].string else {
-            throw ToolFailure("a host's place has no key", log: reply.text)
-        }
+        (address, sid) = try await gateway.makePlace(for: identity, in: room)
         self.identity = identity
-        sid = reply.json["participant"]["sid"].string ?? ""
-        address = try PushAddress(url: "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live", streamKey: key)
         clip = try await Clip.host(number % 4, seconds: 8)
     }
 
