@@ -1,6 +1,8 @@
 import Foundation
 
 /// A JSON value to be looked into by a test.
+///
+/// Not the API's own `AnyJSON`, for a test does not read what it judges by the code that wrote it.
 public enum JSONValue: Sendable, Equatable, Codable {
     case null
     case bool(Bool)
