@@ -36,11 +36,7 @@ struct ClientSession {
     private var phase = Phase.handshake
     private var handshake = ClientHandshake()
     private var handshakeInput = ByteBuffer()
-    private var decoder: ChunkDecoder
-    private var aggregate: AggregateReader?
-    private var received: UInt64 = 0
-    private var acknowledged: UInt64 = 0
-    private var window: UInt32
+    private var reader: MessageReader
     private let limits: RTMPLimits
     private let address: RTMPAddress
     /// Properties of `connect` beside those that every client sends.
@@ -51,8 +47,7 @@ struct ClientSession {
         self.address = address
         self.limits = limits
         self.properties = properties
-        decoder = ChunkDecoder(limits: limits)
-        window = limits.acknowledgementWindow
+        reader = MessageReader(limits: limits)
         var random = SystemRandomNumberGenerator()
         writer.withRawOutput { (output: inout ByteBuffer) in
             ClientHandshake.start(output: &output, random: &random)
@@ -62,16 +57,13 @@ struct ClientSession {
     /// Takes bytes from the server.
     mutating func receive(_ bytes: ByteBuffer) throws(RTMPViolation) {
         guard phase != .ended else { return }
-        received &+= UInt64(bytes.readableBytes)
+        reader.count(bytes.readableBytes)
         if phase == .handshake {
             try shakeHands(bytes)
         } else {
-            decoder.append(bytes)
+            reader.append(bytes)
         }
-        if received - acknowledged >= UInt64(max(window / 2, 4096)), phase != .handshake {
-            acknowledged = received
-            writer.acknowledgement(UInt32(truncatingIfNeeded: received))
-        }
+        if phase != .handshake { reader.acknowledge(by: &writer) }
     }
 
     private mutating func shakeHands(_ bytes: ByteBuffer) throws(RTMPViolation) {
@@ -80,7 +72,7 @@ struct ClientSession {
             try handshake.advance(input: &handshakeInput, output: &output)
         }
         guard handshake.state == .done else { return }
-        decoder.append(handshakeInput)
+        reader.append(handshakeInput)
         handshakeInput = ByteBuffer()
         phase = .connecting
         writer.setChunkSize(ViewerChunks.chunkSize)
@@ -104,11 +96,7 @@ struct ClientSession {
     /// The next event; nil when more bytes are needed.
     mutating func next() throws(RTMPViolation) -> Event? {
         while phase != .handshake, phase != .ended {
-            if let inner = aggregate?.next() {
-                return .media(inner)
-            }
-            aggregate = nil
-            guard let message = try decoder.next() else { return nil }
+            guard let message = try reader.next(answers: &writer) else { return nil }
             if let event = try handle(message) { return event }
         }
         return nil
@@ -116,32 +104,14 @@ struct ClientSession {
 
     private mutating func handle(_ message: RTMPMessage) throws(RTMPViolation) -> Event? {
         switch message.type {
-        case MessageType.setChunkSize:
-            if let size = message.payload.number { try decoder.setChunkSize(size) }
-        case MessageType.abort:
-            if let id = message.payload.number { decoder.abort(chunkStream: Int(id)) }
-        case MessageType.windowAcknowledgementSize:
-            if let size = message.payload.number, size > 0 { window = min(size, limits.acknowledgementWindow) }
-        case MessageType.userControl:
-            answerPing(message.payload)
         case MessageType.audio, MessageType.video, MessageType.data, MessageType.dataAMF3:
             return .media(message)
-        case MessageType.aggregate:
-            aggregate = AggregateReader(message)
         case MessageType.command, MessageType.commandAMF3:
             return handle(try Command(message, limits: limits))
         default:
             break
         }
         return nil
-    }
-
-    private mutating func answerPing(_ payload: ByteBuffer) {
-        var payload = payload
-        guard payload.readInteger(as: UInt16.self) == MessageWriter.ControlEvent.pingRequest.rawValue,
-            let time = payload.readInteger(as: UInt32.self)
-        else { return }
-        writer.event(.pingResponse, time)
     }
 
     private mutating func handle(_ command: Command) -> Event? {

@@ -37,13 +37,9 @@ public struct ServerSession {
     private(set) var writer = MessageWriter()
     private var handshake = ServerHandshake()
     private var handshakeInput = ByteBuffer()
-    private var decoder: ChunkDecoder
-    private var aggregate: AggregateReader?
+    private var reader: MessageReader
     private var clock = TimestampUnwrapper()
     private var idleBytes = 0
-    private var received: UInt64 = 0
-    private var acknowledged: UInt64 = 0
-    private var window: UInt32
     private var announcedPublish = false
     private let limits: RTMPLimits
     private let remoteAddress: String?
@@ -56,8 +52,7 @@ public struct ServerSession {
     public init(limits: RTMPLimits = RTMPLimits(), remoteAddress: String? = nil) {
         self.limits = limits
         self.remoteAddress = remoteAddress
-        decoder = ChunkDecoder(limits: limits)
-        window = limits.acknowledgementWindow
+        reader = MessageReader(limits: limits)
     }
 
     /// Whether an answer to `publish` or `play` is outstanding.
@@ -79,7 +74,7 @@ public struct ServerSession {
     /// - Throws: A violation when a peer without a stream sends more than it is granted.
     public mutating func receive(_ bytes: ByteBuffer) throws(RTMPViolation) {
         guard phase != .ended else { return }
-        received &+= UInt64(bytes.readableBytes)
+        reader.count(bytes.readableBytes)
         if phase == .handshake || phase == .idle {
             idleBytes += bytes.readableBytes
             guard idleBytes <= limits.preAuthBytes else { throw RTMPViolation("too much before publish or play") }
@@ -87,12 +82,9 @@ public struct ServerSession {
         if phase == .handshake {
             try shakeHands(bytes)
         } else {
-            decoder.append(bytes)
+            reader.append(bytes)
         }
-        if received - acknowledged >= UInt64(max(window / 2, 4096)), phase != .handshake {
-            acknowledged = received
-            writer.acknowledgement(UInt32(truncatingIfNeeded: received))
-        }
+        if phase != .handshake { reader.acknowledge(by: &writer) }
     }
 
     private mutating func shakeHands(_ bytes: ByteBuffer) throws(RTMPViolation) {
@@ -103,7 +95,7 @@ public struct ServerSession {
         }
         if handshake.state == .done {
             phase = .idle
-            decoder.append(handshakeInput)
+            reader.append(handshakeInput)
             handshakeInput = ByteBuffer()
         }
     }
@@ -120,12 +112,7 @@ public struct ServerSession {
     /// - Throws: A violation after which the connection cannot go on.
     public mutating func next() throws(RTMPViolation) -> Event? {
         while phase != .handshake, phase != .ended, !isAwaitingAnswer {
-            if let inner = aggregate?.next() {
-                if inner.type != MessageType.aggregate, let event = try handle(inner) { return event }
-                continue
-            }
-            aggregate = nil
-            guard let message = try decoder.next() else { return nil }
+            guard let message = try reader.next(answers: &writer) else { return nil }
             if let event = try handle(message) { return event }
         }
         return nil
@@ -133,33 +120,15 @@ public struct ServerSession {
 
     private mutating func handle(_ message: RTMPMessage) throws(RTMPViolation) -> Event? {
         switch message.type {
-        case MessageType.setChunkSize:
-            if let size = message.payload.number { try decoder.setChunkSize(size) }
-        case MessageType.abort:
-            if let id = message.payload.number { decoder.abort(chunkStream: Int(id)) }
-        case MessageType.windowAcknowledgementSize:
-            if let size = message.payload.number, size > 0 { window = min(size, limits.acknowledgementWindow) }
-        case MessageType.userControl:
-            handleControl(message.payload)
         case MessageType.audio, MessageType.video, MessageType.data, MessageType.dataAMF3:
             guard phase == .publishing, let packet = clock.packet(message) else { return nil }
             return .packet(packet)
-        case MessageType.aggregate:
-            aggregate = AggregateReader(message)
         case MessageType.command, MessageType.commandAMF3:
             return try handle(Command(message, limits: limits), streamID: message.streamID)
         default:
             break
         }
         return nil
-    }
-
-    private mutating func handleControl(_ payload: ByteBuffer) {
-        var payload = payload
-        guard let event = payload.readInteger(as: UInt16.self).flatMap(MessageWriter.ControlEvent.init(rawValue:)),
-            event == .pingRequest, let time = payload.readInteger(as: UInt32.self)
-        else { return }
-        writer.event(.pingResponse, time)
     }
 
     // MARK: Commands
@@ -288,7 +257,7 @@ public struct ServerSession {
         phase = .idle
         idleBytes = 0
         announcedPublish = false
-        aggregate = nil
+        reader.dropAggregate()
         clock = TimestampUnwrapper()
         return .streamEnded
     }
@@ -319,7 +288,7 @@ public struct ServerSession {
         let sid = sessionID.map { [AMF0Object.Entry(key: "sid", value: .string($0))] } ?? []
         writer.status(.playStart, streamID: streamID, properties: sid)
         writer.data("|RtmpSampleAccess", .boolean(true), .boolean(true), streamID: streamID)
-        decoder.compact()
+        reader.compact()
     }
 
     /// Says no, or that it is over; nothing more is taken from the peer.
@@ -330,7 +299,7 @@ public struct ServerSession {
             writer.status(status, streamID: streamID)
         }
         phase = .ended
-        decoder = ChunkDecoder(limits: limits)
+        reader = MessageReader(limits: limits)
     }
 
     /// Asks the peer to connect again, when it knows how to.
