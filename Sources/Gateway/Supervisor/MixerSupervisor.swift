@@ -127,27 +127,13 @@ final class MixerSupervisor: Service {
         let now = MonotonicTime.now()
         switch note {
         case .hosts(let name, let hasHost):
-            guard hasHost || rooms[name] != nil else { return }
-            var room = rooms[name] ?? makeRoom()
-            let action = room.supervision.hostsChanged(hasHost, now: now)
-            await carryOut(action, name: name, room: &room)
-            rooms[name] = room
+            await change(name, in: &rooms, madeFor: hasHost) { $0.hostsChanged(hasHost, now: now) }
         case .began(let name):
-            guard var room = rooms[name] else { return }
-            let action = room.supervision.roomBegan(now: now)
-            await carryOut(action, name: name, room: &room)
-            rooms[name] = room
+            await change(name, in: &rooms) { $0.roomBegan(now: now) }
         case .streams(let name, let isStreaming):
-            guard isStreaming || rooms[name] != nil else { return }
-            var room = rooms[name] ?? makeRoom()
-            let action = room.supervision.streamingChanged(isStreaming, now: now)
-            await carryOut(action, name: name, room: &room)
-            rooms[name] = room
+            await change(name, in: &rooms, madeFor: isStreaming) { $0.streamingChanged(isStreaming, now: now) }
         case .lingers(let name):
-            guard var room = rooms[name] else { return }
-            let action = room.supervision.roomLingers(now: now)
-            await carryOut(action, name: name, room: &room)
-            rooms[name] = room
+            await change(name, in: &rooms) { $0.roomLingers(now: now) }
         case .ended(let name):
             guard var room = rooms[name] else { return }
             let action = room.supervision.roomEnded(now: now)
@@ -190,6 +176,23 @@ final class MixerSupervisor: Service {
                 rooms[name] = room
             }
         }
+    }
+
+    /// Does what a change asks of a room's mixer.
+    ///
+    /// - Parameters:
+    ///   - isWanted: A room that is not known yet is made for it.
+    ///   - decide: Says what that is.
+    private func change(
+        _ name: String,
+        in rooms: inout [String: Room],
+        madeFor isWanted: Bool = false,
+        _ decide: (inout MixerSupervision) -> MixerSupervision.Action
+    ) async {
+        guard var room = rooms[name] ?? (isWanted ? makeRoom() : nil) else { return }
+        let action = decide(&room.supervision)
+        await carryOut(action, name: name, room: &room)
+        rooms[name] = room
     }
 
     /// Puts a room back after a change, or forgets it with its figures when nothing will follow.
