@@ -110,9 +110,7 @@ public final class Canvas: @unchecked Sendable {
         guard !part.isEmpty else { return }
         let target = ownPlanes.moved(x: part.x, y: part.y)
         let source = other.planes.moved(x: part.x, y: part.y)
-        Self.copyPlane(source.y, target.y, part.width, part.height)
-        Self.copyPlane(source.u, target.u, part.width / 2, part.height / 2)
-        Self.copyPlane(source.v, target.v, part.width / 2, part.height / 2)
+        source.copy(to: target, width: part.width, height: part.height)
     }
 
     /// Scales `picture` into `rectangle` and brings it to the program's colours.
@@ -146,9 +144,7 @@ public final class Canvas: @unchecked Sendable {
         let crop = framing.crop
         let (width, height) = (framing.target.width, framing.target.height)
         let isCopied: Void? = picture.withReducedPlanes(crop, framing.target) { source in
-            Self.copyPlane(source.y, target.y, width, height)
-            Self.copyPlane(source.u, target.u, width / 2, height / 2)
-            Self.copyPlane(source.v, target.v, width / 2, height / 2)
+            source.copy(to: target, width: width, height: height)
         }
         if isCopied == nil { try scale(picture, crop, to: target, width: width, height: height) }
         if let transform = ColourTransform(from: picture.matrix, isFullRange: picture.isFullRange) {
@@ -200,14 +196,5 @@ public final class Canvas: @unchecked Sendable {
             width: max(min(rectangle.right, width) - x, 0),
             height: max(min(rectangle.bottom, height) - y, 0)
         )
-    }
-
-    private static func copyPlane(
-        _ source: PicturePlanes.Plane,
-        _ target: PicturePlanes.Plane,
-        _ width: Int,
-        _ height: Int
-    ) {
-        c_copy_rows(source.start, source.stride, target.start, target.stride, Int32(width), Int32(height))
     }
 }

@@ -2,9 +2,9 @@ import CYUV
 
 /// Scales 4:2:0 pictures straight into the planes of a canvas.
 ///
-/// Half the size and a third are made with the detail kept. libyuv has hand-written rows for exactly 1:1, 3:4 and 1:4,
-/// and enlarges. What else is smaller goes through our own scaler by area, which reaches down to a third; anything
-/// smaller than that is halved into scratch memory first.
+/// What keeps its size is copied. Half the size and a third are made with the detail kept. libyuv has hand-written rows
+/// for exactly 3:4 and 1:4, and enlarges. What else is smaller goes through our own scaler by area, which reaches down to
+/// a third; anything smaller than that is halved into scratch memory first.
 struct PictureScaler: ~Copyable {
     /// Below this many pixels a side the plain box filter is cheap enough, and halving would round too much away.
     private static let smallestHalved = 128
@@ -86,6 +86,9 @@ struct PictureScaler: ~Copyable {
             fine.scale(source, width, height, by: divisor, to: target, rows: rows, isNear: isNear)
         case .area:
             area.scale(source, width, height, to: target, targetWidth, targetHeight, rows: rows, isNear: isNear)
+        case .exact(source: 1, target: 1):
+            let (source, target) = (source.moved(x: 0, y: rows.lowerBound), target.moved(x: 0, y: rows.lowerBound))
+            source.copy(to: target, width: width, height: rows.count)
         case .exact(let from, let to):
             let end = rows.upperBound == targetHeight ? height : rows.upperBound * from / to
             var row = rows.lowerBound * from / to

@@ -16,6 +16,10 @@ struct PicturePlanes {
         }
 
         func moved(x: Int, y: Int) -> Plane { Plane(start: at(x: x, y: y), stride: stride) }
+
+        func copy(to target: Plane, width: Int, height: Int) {
+            c_copy_rows(start, stride, target.start, target.stride, Int32(width), Int32(height))
+        }
     }
 
     let y: Plane
@@ -52,5 +56,12 @@ struct PicturePlanes {
             u: u.moved(x: x / 2, y: y / 2),
             v: v.moved(x: x / 2, y: y / 2)
         )
+    }
+
+    /// Copies `width` x `height` pixels, both even, to where `target` begins.
+    func copy(to target: PicturePlanes, width: Int, height: Int) {
+        y.copy(to: target.y, width: width, height: height)
+        u.copy(to: target.u, width: width / 2, height: height / 2)
+        v.copy(to: target.v, width: width / 2, height: height / 2)
     }
 }
