@@ -4,4 +4,6 @@ public enum PictureFit: Sendable, Hashable {
     case fill
     /// The whole picture is seen; bars fill the rest.
     case fit
+    /// So much of the way from `fill`, 0, to `fit`, 1.
+    case between(Double)
 }

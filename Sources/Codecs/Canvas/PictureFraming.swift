@@ -54,7 +54,32 @@ public struct PictureFraming: Sendable, Equatable {
             crop.y = (height - crop.height) / 2 & ~1
             self.crop = crop
             target = rectangle
+        case .between(let way):
+            (crop, target) = Self.between(width, height, aspect, rectangle, way)
         }
+    }
+
+    /// The picture in a size between the two: what of it is too large is cropped, where it is too small there are bars.
+    private static func between(
+        _ width: Int,
+        _ height: Int,
+        _ aspect: SampleAspectRatio,
+        _ rectangle: PixelRectangle,
+        _ way: Double
+    ) -> (Crop, PixelRectangle) {
+        let ratio = Double(width * aspect.horizontal) / Double(height * aspect.vertical)
+        let (across, down) = (Double(rectangle.width), Double(rectangle.height))
+        let (covering, standing) = (max(across, down * ratio), min(across, down * ratio))
+        // How wide all of the picture is.
+        let whole = covering + (standing - covering) * min(max(way.isNaN ? 1 : way, 0), 1)
+        let target = centred(
+            in: rectangle,
+            width: min(max(2 * Int((whole / 2).rounded()), 2), rectangle.width),
+            height: min(max(2 * Int((whole / ratio / 2).rounded()), 2), rectangle.height)
+        )
+        let columns = max(Int((Double(width) * min(across / whole, 1)).rounded()), 1)
+        let rows = max(Int((Double(height) * min(down * ratio / whole, 1)).rounded()), 1)
+        return (Crop(x: (width - columns) / 2 & ~1, y: (height - rows) / 2 & ~1, width: columns, height: rows), target)
     }
 
     private static func scaled(_ length: Int, by numerator: Int, over denominator: Int) -> Int {
@@ -68,9 +93,11 @@ public struct PictureFraming: Sendable, Equatable {
         } else if pictureSpan < targetSpan {
             width = max((scaled(width, by: pictureSpan, over: targetSpan) + 1) & ~1, 2)
         }
-        width = min(width, rectangle.width)
-        height = min(height, rectangle.height)
-        return PixelRectangle(
+        return centred(in: rectangle, width: min(width, rectangle.width), height: min(height, rectangle.height))
+    }
+
+    private static func centred(in rectangle: PixelRectangle, width: Int, height: Int) -> PixelRectangle {
+        PixelRectangle(
             x: rectangle.x + (rectangle.width - width) / 2 & ~1,
             y: rectangle.y + (rectangle.height - height) / 2 & ~1,
             width: width,

@@ -180,12 +180,12 @@ struct Compositor {
         let colourChange = change?.passage.amount(at: sample) ?? 1
         for actor in choreography.actors {
             let visible = actor.fade.opacity(at: amount)
-            let rectangle = actor.frame(at: amount).pixels
+            let frame = actor.frame(at: amount)
             if colourChange < 1, visible == 1, let former = actor.formerDress, former.number != actor.dress.number {
-                paint(actor, in: former, rectangle, visible: 1, by: painter, on: canvas)
-                paint(actor, in: actor.dress, rectangle, visible: colourChange, by: painter, on: canvas)
+                paint(actor, in: former, frame, visible: 1, by: painter, on: canvas)
+                paint(actor, in: actor.dress, frame, visible: colourChange, by: painter, on: canvas)
             } else {
-                paint(actor, in: actor.dress, rectangle, visible: visible, by: painter, on: canvas)
+                paint(actor, in: actor.dress, frame, visible: visible, by: painter, on: canvas)
             }
         }
         for veil in choreography.veils {
@@ -210,7 +210,7 @@ struct Compositor {
     private mutating func paint(
         _ actor: Choreography.Actor,
         in dress: TileDress,
-        _ rectangle: PixelRectangle,
+        _ frame: MotionFrame,
         visible: Double,
         by painter: TilePainter,
         on canvas: Canvas
@@ -218,8 +218,8 @@ struct Compositor {
         guard visible > 0 else { return }
         // What is half seen is painted beside the canvas first.
         let target = visible < 1 ? ring.scratches[1] : canvas
-        let isPainted = painter.paint(actor.content, dress, fit: actor.place.fit, in: rectangle, on: target)
-        if visible < 1 { canvas.fade(rectangle, from: target, amount: visible) }
+        let isPainted = painter.paint(actor.content, dress, fit: frame.fit, in: frame.pixels, on: target)
+        if visible < 1 { canvas.fade(frame.pixels, from: target, amount: visible) }
         counters.drawn += isPainted && actor.content.picture != nil ? 1 : 0
         counters.failed += isPainted ? 0 : 1
     }

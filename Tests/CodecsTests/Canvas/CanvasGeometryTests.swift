@@ -126,6 +126,40 @@ struct CanvasGeometryTests {
         }
     }
 
+    @Test("between filling a tile and being seen whole a picture shrinks evenly, in its shape and in the middle")
+    func between() {
+        for (width, height) in [(1280, 720), (720, 1280), (640, 480)] {
+            for (across, down) in [(636, 720), (1280, 532), (314, 180), (636, 356)] {
+                let tile = PixelRectangle(x: 8, y: 8, width: across, height: down)
+                func framing(_ fit: PictureFit) -> PictureFraming {
+                    PictureFraming(width: width, height: height, aspect: .square, rectangle: tile, fit: fit)
+                }
+                let ways = (0...30).map { framing(.between(Double($0) / 30)) }
+                let (fill, fit) = (framing(.fill), framing(.fit))
+                let name = "\(width)x\(height) in \(across)x\(down)"
+                #expect(ways[0].target == tile, "\(name)")
+                #expect(abs(ways[0].crop.width - fill.crop.width) <= width / 32 + 1, "\(name)")
+                #expect(abs(ways[0].crop.height - fill.crop.height) <= height / 32 + 1, "\(name)")
+                #expect(ways[30].crop == fit.crop, "\(name)")
+                #expect(abs(ways[30].target.width - fit.target.width) <= 2, "\(name)")
+                #expect(abs(ways[30].target.height - fit.target.height) <= 2, "\(name)")
+                for way in ways {
+                    let (crop, target) = (way.crop, way.target)
+                    #expect(tile.contains(target) && [target.x, target.y].allSatisfy { $0 % 2 == 0 }, "\(name)")
+                    #expect([target.width, target.height, crop.x, crop.y].allSatisfy { $0 % 2 == 0 }, "\(name)")
+                    #expect(abs(2 * (target.x - tile.x) + target.width - across) <= 3, "\(name)")
+                    #expect(abs(2 * (target.y - tile.y) + target.height - down) <= 3, "\(name)")
+                    let shape = Double(crop.width * target.height) / Double(crop.height * target.width)
+                    #expect(abs(shape - 1) < 0.03, "\(name): \(way)")
+                }
+                for (one, next) in zip(ways, ways.dropFirst()) {
+                    #expect(next.target.width <= one.target.width && next.target.height <= one.target.height)
+                    #expect(next.crop.width >= one.crop.width && next.crop.height >= one.crop.height)
+                }
+            }
+        }
+    }
+
     @Test("a portrait picture fills a landscape tile with its middle band")
     func portrait() throws {
         let canvas = try Canvas(width: 360, height: 640)

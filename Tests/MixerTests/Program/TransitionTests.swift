@@ -64,6 +64,22 @@ import Testing
         #expect(shown.allSatisfy { isNear($0.colours[0], .red) })
     }
 
+    @Test("L7 Whoever is to be seen whole, or is to fill the tile, gets there on the way and never by a leap")
+    func wholeness() throws {
+        let rehearsal = try rehearse(["a", "b"])
+        // Half a tile is higher than wide: above and below a whole picture there are bars.
+        rehearsal.output.probes = [PixelRectangle(x: 40, y: 0, width: 40, height: 48)]
+        for mode in [Tile.ScaleMode.fit, .fill] {
+            var next = scene(["a", "b"])
+            next.tiles[0].scaleMode = mode
+            let reds = pictures(of: rehearsal, after: next).map { Int($0.colours[0].v) }
+            #expect(abs(reds[0] - reds[20]) > 60, "\(reds)")
+            let steps = zip(reds, reds.dropFirst()).map { mode == .fit ? $0 - $1 : $1 - $0 }
+            #expect(steps.allSatisfy { (-2..<30).contains($0) } && steps.count { $0 > 3 } >= 5, "\(reds)")
+            #expect(reds[9...].allSatisfy { abs($0 - reds[20]) <= 2 }, "\(reds)")
+        }
+    }
+
     @Test("A host that leaves fades out with its last picture, also when its input is gone")
     func leaves() throws {
         let rehearsal = try rehearse(["a", "b"])

@@ -2,10 +2,10 @@ import Codecs
 
 /// Where everything that is painted is, and how one scene takes another's place.
 ///
-/// Tiles that are in both scenes move from where they are, those that are new fade in, and those that are gone fade out
-/// in their place with the last picture they had; whoever keeps its place does not move. The program's sample counter
-/// drives it, so the same scenes at the same samples look the same in every run. A change in the middle of another one
-/// begins where things are at that moment.
+/// Tiles that are in both scenes move from where they are, and grow or shrink with what is seen in them; those that are
+/// new fade in, and those that are gone fade out in their place with the last picture they had; whoever keeps its place
+/// does not move. The program's sample counter drives it, so the same scenes at the same samples look the same in every
+/// run. A change in the middle of another one begins where things are at that moment.
 struct Choreography {
     /// A tile, in its place or on its way.
     struct Actor {
@@ -19,7 +19,7 @@ struct Choreography {
         /// It is in the last scene and not in this one.
         var isLeaving = false
 
-        var end: MotionFrame { MotionFrame(place.rectangle) }
+        var end: MotionFrame { MotionFrame(place.rectangle, place.fit) }
 
         func frame(at amount: Double) -> MotionFrame { isLeaving ? start : start.moved(to: end, by: amount) }
 
@@ -150,7 +150,7 @@ struct Choreography {
             if let actor { return actor }
             let replacesTorn = torn.contains { $0.frame(at: amount).pixels.contains(place.rectangle) }
             let fade = isCovered || replacesTorn ? Fade.none : Fade(start: 0, end: 1)
-            return Actor(place: place, start: MotionFrame(place.rectangle), fade: fade)
+            return Actor(place: place, start: MotionFrame(place.rectangle, place.fit), fade: fade)
         }
         var leaving = old.filter { !concealed.contains($0.place.host) }
         for index in leaving.indices {
