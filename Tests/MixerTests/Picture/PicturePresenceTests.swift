@@ -86,6 +86,16 @@ import Testing
         #expect(other.advance(to: 30 * 48_000, hasNew: true, isConcealed: false) == .init(dim: 0, card: 0))
     }
 
+    @Test("D28 A picture that is there when its tile appears comes with the tile, and no card before it")
+    func atOnce() {
+        var presence = PicturePresence()
+        let shown = looks(&presence, from: 500, to: 1000, new: true)
+        #expect(shown.allSatisfy { $0.look == PicturePresence.Look(dim: 0, card: 0) })
+        var concealed = PicturePresence()
+        #expect(concealed.advance(to: 0, hasNew: true, isConcealed: true) == .absent)
+        #expect(concealed.advance(to: Self.step, hasNew: true, isConcealed: false).card > 0)
+    }
+
     @Test("A screen that stands still stays as it is for half a minute")
     func screen() {
         var presence = PicturePresence()

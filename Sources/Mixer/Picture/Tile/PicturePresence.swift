@@ -3,7 +3,8 @@
 /// - The last picture stays for two seconds as it is: most gaps are shorter, and nobody sees them. That of a screen
 ///   stays for thirty, for a screen may stand still, and then many encoders send nothing.
 /// - Then it is dimmed, which says that it is old, and four seconds later the host's card takes its place.
-/// - The first picture after that, as the first one ever, fades in over the card; a dimmed one only brightens.
+/// - The first picture after that, as the first one ever, fades in over the card; a dimmed one only brightens. One that
+///   is there when the tile appears, as that of a screen is, comes with the tile: no card is seen before it.
 /// - Who may not be seen any more is a card at once, and what was seen before never comes back.
 struct PicturePresence: Sendable, Equatable {
     /// How a tile is painted.
@@ -43,6 +44,7 @@ struct PicturePresence: Sendable, Equatable {
     ///   - isScreen: The pictures are those of a screen.
     mutating func advance(to now: Int64, hasNew: Bool, isConcealed: Bool, isScreen: Bool = false) -> Look {
         let elapsed = max(now - (looked ?? now), 0)
+        if looked == nil, hasNew { card = 0 }
         looked = now
         if hasNew, !isConcealed { lastPicture = now }
         guard let last = lastPicture, !isConcealed else {
