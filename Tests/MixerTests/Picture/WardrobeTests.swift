@@ -1,0 +1,93 @@
+import Codecs
+import NIOCore
+import Testing
+
+@testable import Mixer
+
+@Suite("What is drawn for scenes, and how often") struct WardrobeTests {
+    private let assets: AssetShelf
+    private let wardrobe: Wardrobe
+
+    init() {
+        assets = AssetShelf()
+        wardrobe = Wardrobe(assets)
+    }
+
+    private func tag(_ name: String) -> Overlay {
+        .nameTag(NameTag(name: name, isMicrophoneOn: true, tileWidth: 160, tileHeight: 90))
+    }
+
+    private func ask(for overlays: [Overlay]) -> Bool {
+        wardrobe.ask(for: Set(overlays.map(wardrobe.piece)))
+    }
+
+    /// Draws all that waits; returns how much that was.
+    private func draw() -> Int {
+        var count = 0
+        while wardrobe.drawNext() { count += 1 }
+        return count
+    }
+
+    private func file(_ colour: YUVColour) throws -> Canvas {
+        let canvas = try Canvas(width: 32, height: 32)
+        canvas.fill(canvas.bounds, colour)
+        return canvas
+    }
+
+    @Test("each piece is drawn once, however many scenes want it, and is there when it is taken in")
+    func once() throws {
+        #expect(ask(for: [tag("Ada"), tag("Ben")]))
+        #expect(draw() == 2)
+        #expect(wardrobe.drawn(wardrobe.piece(tag("Ada"))) == nil && wardrobe.version == 0)
+        #expect(Set(wardrobe.takeIn()) == [tag("Ada"), tag("Ben")] && wardrobe.version == 1)
+        let ada = try #require(wardrobe.drawn(wardrobe.piece(tag("Ada"))) ?? nil)
+        for _ in 0..<5 { #expect(!ask(for: [tag("Ada"), tag("Ben")])) }
+        // Off and on again, as microphones go.
+        #expect(!ask(for: [tag("Ben")]) && !ask(for: [tag("Ada"), tag("Ben")]))
+        #expect(draw() == 0 && wardrobe.takeIn().isEmpty && wardrobe.version == 1)
+        #expect(try #require(wardrobe.drawn(wardrobe.piece(tag("Ada"))) ?? nil).serial == ada.serial)
+        #expect(ask(for: [tag("Ada"), tag("Eve")]))
+        #expect(draw() == 1)
+    }
+
+    @Test("what is not wanted is kept for a while and not without end; what is wanted is never let go")
+    func kept() {
+        for number in 0..<200 {
+            _ = ask(for: [tag("always"), tag("guest \(number)")])
+            #expect(draw() == (number == 0 ? 2 : 1), "\(number)")
+            _ = wardrobe.takeIn()
+        }
+        #expect(wardrobe.drawn(wardrobe.piece(tag("always"))) != nil)
+        let kept = (0..<200).count { wardrobe.drawn(wardrobe.piece(tag("guest \($0)"))) != nil }
+        #expect((40...60).contains(kept), "\(kept)")
+        #expect(ask(for: [tag("always"), tag("guest 0")]) && draw() == 1)
+    }
+
+    @Test("another file of the same name is another piece; without one, or with half of one, there is nothing")
+    func files() throws {
+        let logo = Overlay.logo(LogoOverlay(asset: "asset:sign", height: 16, mostWidth: 64))
+        func drawn() -> OverlayPicture? { (wardrobe.drawn(wardrobe.piece(logo)) ?? nil)?.overlay }
+        #expect(ask(for: [logo]) && draw() == 1)
+        #expect(wardrobe.takeIn() == [logo] && drawn() == nil && !ask(for: [logo]))
+        for colour in [YUVColour.red, .blue] {
+            assets.put(try file(colour).png(), for: "asset:sign")
+            #expect(drawn() == nil && ask(for: [logo]) && draw() == 1)
+            _ = wardrobe.takeIn()
+            #expect(isNear(try #require(drawn()?.colour(x: 8, y: 8)), colour) && !ask(for: [logo]))
+        }
+        assets.put(try file(.black).jpeg().getSlice(at: 0, length: 40) ?? .init(), for: "asset:sign")
+        #expect(ask(for: [logo]) && draw() == 1)
+        _ = wardrobe.takeIn()
+        #expect(drawn() == nil && draw() == 0)
+    }
+
+    @Test("a program that is made again takes in what it is told to, and nothing before that")
+    func replayed() {
+        _ = ask(for: [tag("Ada"), tag("Ben")])
+        _ = draw()
+        #expect(wardrobe.takeIn(only: []).isEmpty && wardrobe.version == 0)
+        #expect(wardrobe.takeIn(only: [tag("Ben")]) == [tag("Ben")])
+        #expect(wardrobe.drawn(wardrobe.piece(tag("Ada"))) == nil)
+        #expect(wardrobe.takeIn() == [tag("Ada")] && wardrobe.version == 2)
+    }
+}
