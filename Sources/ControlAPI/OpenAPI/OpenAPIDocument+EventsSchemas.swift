@@ -288,7 +288,8 @@ extension OpenAPIDocument {
                   description: >-
                     What the program does without: 0 nothing, 1 some of the coder's search, 2
                     pictures of smaller tiles, 3 one picture of three, 4 the pictures of all but
-                    the first tiles, 5 renditions, 6 all pictures of hosts. Never any sound.
+                    the first tiles and who speaks, 5 renditions, 6 all pictures of hosts. Never any
+                    sound.
                 reason:
                   type: string
                   description: 'frame_work or encoder_queue; left out on level 0.'

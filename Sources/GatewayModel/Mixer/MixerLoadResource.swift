@@ -3,7 +3,7 @@ public struct MixerLoadResource: Codable, Sendable, Hashable {
     /// How far down the program is, 0 to 6; each level adds to those before it, and none leaves out sound.
     ///
     /// 1: some of the coder's search. 2: pictures of smaller tiles. 3: one picture of three. 4: the pictures of all but the
-    /// first tiles. 5: renditions. 6: all pictures of hosts.
+    /// first tiles and who speaks. 5: renditions. 6: all pictures of hosts.
     public var level: Int
     /// `frame_work` or `encoder_queue`; left out on level 0.
     public var reason: String?

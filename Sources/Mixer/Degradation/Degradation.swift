@@ -8,11 +8,11 @@ public enum Degradation: Int, Sendable, Comparable, CaseIterable {
     case lighterCoding
     /// Nearly all of the coder's search.
     case lightestCoding
-    /// Those pictures of the smaller tiles that no other picture refers to.
+    /// Those pictures that no other picture refers to, of all but the first tile and who speaks.
     case lighterDecoding
     /// One picture of three.
     case fewerPictures
-    /// The moving pictures of all but the first tiles.
+    /// The moving pictures of all but the first tiles and who speaks.
     case fewerTiles
     /// The renditions beside the program.
     case noRenditions

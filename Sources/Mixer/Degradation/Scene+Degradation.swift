@@ -6,8 +6,7 @@ extension Scene {
     func degraded(to step: Degradation) -> Scene {
         guard step >= .fewerTiles else { return self }
         var scene = self
-        for index in tiles.indices
-        where tiles[index].source == .camera && tiles[index].position >= Degradation.keptTiles {
+        for index in tiles.indices where tiles[index].source == .camera && !isKept(tiles[index]) {
             scene.tiles[index].source = .placeholder
         }
         if step >= .slate, slate == nil {
@@ -22,10 +21,20 @@ extension Scene {
         if step >= .slate { return .onlyKeys }
         guard step >= .lighterDecoding else { return .none }
         let shown = tiles.filter { $0.participantSID == host && $0.source != .placeholder }
-        let place = shown.map(\.position).min()
-        // Who shares a screen has a tile for it, and it may be read.
-        if place == 0 || shown.contains(where: { $0.source == .screen }) { return .none }
-        if step >= .fewerTiles, (place ?? Degradation.keptTiles) >= Degradation.keptTiles { return .onlyKeys }
+        // Who shares a screen has a tile for it, and it may be read; who speaks is looked at.
+        if shown.contains(where: { $0.position == 0 || $0.source == .screen || isSpeakers($0) }) { return .none }
+        if step >= .fewerTiles, !shown.contains(where: isKept) { return .onlyKeys }
         return .skipDisposable
+    }
+
+    private func isSpeakers(_ tile: Tile) -> Bool { tile.participantSID == speaker }
+
+    /// Whether a tile keeps its pictures where few do: so many of the first, or one less of these and who speaks.
+    private func isKept(_ tile: Tile) -> Bool {
+        if tile.source == .screen || isSpeakers(tile) { return true }
+        let isSpeakerBehind = tiles.contains { tile in
+            isSpeakers(tile) && tile.source == .camera && tile.position >= Degradation.keptTiles
+        }
+        return tile.position < Degradation.keptTiles - (isSpeakerBehind ? 1 : 0)
     }
 }

@@ -22,6 +22,9 @@ public struct Scene: Sendable, Hashable, Codable {
     public var sound: SoundScene
     /// The hosts of whom nothing may be seen from now on, whether they have a tile or had one.
     public var concealed: Set<String>
+    /// Who has the floor, or had it last: where the machine is short of time, this host's picture is spared; nil for
+    /// nobody.
+    public var speaker: String?
 
     /// A scene; without arguments the empty one, which is background and silence.
     public init(
@@ -33,7 +36,8 @@ public struct Scene: Sendable, Hashable, Codable {
         slate: Slate? = nil,
         sound: SoundScene = SoundScene(),
         concealed: Set<String> = [],
-        standIn: Slate? = nil
+        standIn: Slate? = nil,
+        speaker: String? = nil
     ) {
         self.tiles = tiles
         self.audible = audible
@@ -44,5 +48,6 @@ public struct Scene: Sendable, Hashable, Codable {
         self.sound = sound
         self.concealed = concealed
         self.standIn = standIn
+        self.speaker = speaker
     }
 }

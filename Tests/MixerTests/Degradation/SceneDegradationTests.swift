@@ -62,4 +62,27 @@ struct SceneDegradationTests {
         #expect(economies(.fewerTiles) == [.none, skip, skip, skip, .onlyKeys, .none, .onlyKeys])
         #expect(economies(.slate).allSatisfy { $0 == .onlyKeys })
     }
+
+    @Test("who speaks is decoded whole and keeps the picture in any tile; the last that would have does without")
+    func speaker() {
+        var scene = scene
+        scene.speaker = "PA4"
+        let sources = scene.degraded(to: .fewerTiles).tiles.map(\.source)
+        #expect(sources == [.camera, .camera, .camera, .placeholder, .camera, .screen])
+        let skip = VideoDecoder.Economy.skipDisposable
+        func economies(_ step: Degradation) -> [VideoDecoder.Economy] {
+            (0..<6).map { scene.economy(of: "PA\($0)", on: step) }
+        }
+        #expect(economies(.lighterDecoding) == [.none, skip, skip, skip, .none, .none])
+        #expect(economies(.fewerTiles) == [.none, skip, skip, .onlyKeys, .none, .none])
+        #expect(economies(.slate).allSatisfy { $0 == .onlyKeys })
+        // Among the first, or without a picture, nobody gives way.
+        scene.speaker = "PA2"
+        #expect(scene.degraded(to: .fewerTiles).tiles.map(\.source)[3...] == [.camera, .placeholder, .screen])
+        scene.speaker = "PA4"
+        scene.tiles[4].source = .placeholder
+        #expect(scene.degraded(to: .fewerTiles).tiles.map(\.source)[3...] == [.camera, .placeholder, .screen])
+        scene.speaker = "PA9"
+        #expect(scene.economy(of: "PA9", on: .fewerTiles) == .onlyKeys)
+    }
 }
