@@ -17,7 +17,8 @@ extension FollowedRoom {
             decoration: decoration,
             sound: soundScene,
             concealed: concealed,
-            standIn: settings?.slates.beRightBack.map { Slate(kind: .beRightBack, text: $0.text, image: $0.image) }
+            standIn: settings?.slates.beRightBack.map { Slate(kind: .beRightBack, text: $0.text, image: $0.image) },
+            speaker: speaker.map { Input(participantSID: $0, source: .camera).id }
         )
         if isEnded || isBackstage {
             scene.slate = slate

@@ -36,9 +36,12 @@ struct FollowedRoom: Equatable {
     private(set) var isBackstage = false
     /// Hosts whose camera went with its connection, not by anybody's wish.
     private(set) var lostCameras: Set<String> = []
+    /// The sid of who has the floor, or had it last.
+    private(set) var speaker: String?
 
     /// Takes one event over.
     mutating func apply(_ event: EventResource) {
+        defer { noteOnAir() }
         if let room = event.room { take(room) }
         switch StageEvent.Name(rawValue: event.type) {
         case .roomSnapshot:
@@ -47,6 +50,7 @@ struct FollowedRoom: Equatable {
             tiles = event.layout?.tiles ?? event.tiles ?? []
             settings = event.layout?.settings
             lostCameras = []
+            speaker = event.room?.dominantSpeakerSID
         case .roomEnded:
             isEnded = true
         case .layoutChanged:
@@ -54,6 +58,12 @@ struct FollowedRoom: Equatable {
             settings = event.layout?.settings ?? settings
         case .assetStored:
             if let asset = event.asset { assetVersions[asset.name] = asset.version }
+        case .dominantSpeakerChanged:
+            speaker = event.sid?.wrappedValue ?? speaker
+        case .pinChanged:
+            // It names the host, and does not bring it along.
+            guard let index = hosts.firstIndex(where: { $0.sid == event.participantSID }) else { return }
+            hosts[index].pin = event.pin?.wrappedValue
         case .participantLeft:
             hosts.removeAll { $0.sid == event.participant?.sid }
         default:
@@ -68,6 +78,12 @@ struct FollowedRoom: Equatable {
         wasOnAir = room.wasOnAir
         sound = room.sound
         linger = room.linger
+    }
+
+    /// Notes by itself what the gateway tells only with the next event of the whole room.
+    private mutating func noteOnAir() {
+        guard !wasOnAir, !isBackstage else { return }
+        wasOnAir = hosts.contains { $0.isMicOn || $0.isCameraOn || $0.isScreenSharing }
     }
 
     private mutating func take(_ participant: ParticipantResource) {

@@ -135,6 +135,18 @@ struct FollowedRoomTests {
         #expect(inputs(room).isEmpty)
     }
 
+    @Test("Who had the floor last is the scene's speaker, until somebody else has it")
+    func speaker() {
+        var room = followed(event(.roomSnapshot, participants: [participant("PA1"), participant("PA2")], tiles: []))
+        #expect(room.scene.speaker == nil)
+        for (sid, speaker) in [("PA1", "PA1"), (nil, "PA1"), ("PA2", "PA2")] as [(String?, String)] {
+            var change = event(.dominantSpeakerChanged)
+            change.sid = ExplicitNull(wrappedValue: sid)
+            room.apply(change)
+            #expect(room.scene.speaker == speaker)
+        }
+    }
+
     @Test("T5 A screen is read from its publication on, decoded or not, until it is unpublished")
     func screen() {
         let sharing = participant("PA1", tracks: [track(.camera), track(.screen, subscribed: false)])

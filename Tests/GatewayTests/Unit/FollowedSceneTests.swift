@@ -111,6 +111,30 @@ struct FollowedSceneTests {
         #expect(Set(room.assets.map(\.id)) == ["asset:door", "asset:tune"])
     }
 
+    @Test("When everybody who was seen has left the program will be right back, though no event of the room said so")
+    func wasOnAir() {
+        var silent = host("PA1", tracks: [])
+        (silent.isMicOn, silent.isCameraOn) = (false, false)
+        var room = snapshot([silent], [])
+        #expect(room.scene.slate?.kind == .startingSoon)
+        func event(_ name: StageEvent.Name, _ host: ParticipantResource?, _ tiles: [TileResource]?) -> EventResource {
+            EventResource(
+                type: name.rawValue,
+                roomSID: "RM1",
+                rev: 2,
+                ts: Timestamp(0),
+                tiles: tiles,
+                participant: host
+            )
+        }
+        room.apply(event(.trackSubscribed, host("PA1", tracks: [track(.camera)]), nil))
+        room.apply(event(.layoutChanged, nil, [tile("PA1")]))
+        #expect(room.scene.slate == nil)
+        room.apply(event(.participantLeft, host("PA1", tracks: []), nil))
+        room.apply(event(.layoutChanged, nil, []))
+        #expect(room.scene.slate?.kind == .beRightBack)
+    }
+
     @Test("What stands in for the tiles when time is short says what the room's own break says")
     func standIn() {
         let tiles = [tile("PA1")]

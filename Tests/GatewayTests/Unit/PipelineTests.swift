@@ -1,14 +1,16 @@
 import Assets
-import ControlAPI
+@testable import ControlAPI
 import Egress
 import FanOut
 import FootlightTesting
 @testable import Gateway
+import GatewayModel
 import Logging
+import Mixer
 import NIOCore
 import NIOPosix
 import RoomStore
-import Stage
+@testable import Stage
 import Synchronization
 import Testing
 import Viewership
@@ -120,6 +122,145 @@ struct PipelineTests {
             #expect(pipeline.feeds.feed("show") == nil)
             #expect(pipeline.playlists.status(room: "show").state == .stopped)
             #expect(throws: StageError.roomNotFound) { try pipeline.playlists.start(room: "show") }
+        }
+    }
+
+    // MARK: What a mixer is told
+
+    /// What happened and was not looked at yet.
+    private final class News: Sendable {
+        private let events = Mutex<[StageEvent]>([])
+
+        func append(_ event: StageEvent) { events.withLock { $0.append(event) } }
+
+        func take() -> [StageEvent] {
+            events.withLock { events in
+                defer { events = [] }
+                return events
+            }
+        }
+    }
+
+    /// A room, once as a mixer knows it that has followed all of its events, and once as one does that begins now.
+    private struct FollowedTwice {
+        let stage: RoomDirectory
+        let context: EventContext
+        let news = News()
+        let observation: StageObservation
+        var followed = FollowedRoom()
+
+        init(_ pipeline: Pipeline) throws {
+            let addresses = PlaybackAddresses(host: "host", httpPort: 1, rtmpPort: 2)
+            let routes = ControlRoutes(
+                directory: pipeline.stage,
+                tokens: pipeline.tokens,
+                livestreams: pipeline.livestreams,
+                viewership: pipeline.viewership,
+                assets: pipeline.assets,
+                addresses: { addresses },
+                readiness: { true },
+                metrics: { "" }
+            )
+            stage = pipeline.stage
+            context = EventContext(routes: routes, addresses: addresses)
+            observation = pipeline.stage.observe { [news] in news.append($0) }
+            followed = try begun()
+        }
+
+        private func begun() throws -> FollowedRoom {
+            let view = try stage.room("show")
+            var room = FollowedRoom()
+            let event = StageEvent(
+                roomSID: view.sid,
+                roomName: "show",
+                revision: view.revision,
+                payload: .snapshot(view),
+                at: 0
+            )
+            room.apply(EventResource(event, context: context))
+            return room
+        }
+
+        mutating func after(_ command: String, _ body: (RoomDirectory) throws -> Void) throws {
+            try body(stage)
+            for event in news.take() where event.onlyReaderSID == nil {
+                followed.apply(EventResource(event, context: context))
+            }
+            let begun = try begun()
+            #expect(followed.scene == begun.scene, "\(command)")
+            #expect(followed.inputs == begun.inputs && followed.returns == begun.returns, "\(command)")
+            #expect(followed.assets == begun.assets && followed.program == begun.program, "\(command)")
+            for input in begun.inputs {
+                #expect(followed.jitterTarget(of: input) == begun.jitterTarget(of: input), "\(command)")
+            }
+        }
+
+        /// An encoder sends something, and the mixer decodes it.
+        mutating func publish(_ key: String, connection: UInt64, _ tracks: Set<TrackName>) throws {
+            let grant = try stage.authorizePublish(streamKey: key).get()
+            let media = PublishedMedia(hasVideo: true, hasAudio: tracks.contains(.mic))
+            try after("\(grant.identity) sends \(tracks)") { stage in
+                stage.publishBegan(grant, connection: connection)
+                stage.publishChanged(grant, connection: connection, media: media)
+            }
+            let entry = MixerReport.Entry(participantSID: grant.participantSID, audioLevel: -30, subscribed: tracks)
+            try after("\(grant.identity) is decoded") { try $0.report(room: "show", MixerReport(entries: [entry])) }
+        }
+    }
+
+    @Test("Whatever is done in a room, a mixer that has followed its events knows what one is told that begins now")
+    func followed() async throws {
+        try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
+            _ = try pipeline.stage.create(RoomSettings(name: "show"))
+            var room = try FollowedTwice(pipeline)
+            var keys: [String] = []
+            for name in ["ann", "ben"] {
+                try room.after("\(name) joins") { stage in
+                    let host = try stage.join(room: "show", JoinRequest(identity: name, mode: .sendAndReceive))
+                    keys.append(try #require(host.credentials?.streamKey))
+                }
+            }
+            #expect(room.followed.scene.slate == nil && room.followed.scene.tiles.count == 2)
+            for (index, key) in keys.enumerated() {
+                try room.publish(key, connection: UInt64(index + 1), [.mic, .camera])
+            }
+            #expect(room.followed.scene.audible.count == 2)
+            for isEnabled in [false, true] {
+                try room.after("ann's microphone \(isEnabled)") { stage in
+                    _ = try stage.setTrack(room: "show", participant: "ann", name: .mic, isEnabled: isEnabled)
+                }
+            }
+            try room.after("ben's camera off") { stage in
+                try stage.unpublishTrack(room: "show", participant: "ben", name: .camera)
+            }
+            try room.after("ducking") { stage in try stage.setSound(room: "show") { $0.duck = .pinned } }
+            for name in ["ben", "ann"] {
+                try room.after("\(name) pinned") { stage in
+                    _ = try stage.pin(room: "show", participant: name, type: .camera, by: .stage)
+                }
+            }
+            #expect(room.followed.scene.sound.duckUnder.count == 2)
+            try room.after("ben not pinned") { try $0.unpin(room: "show", participant: "ben", by: .stage) }
+            #expect(room.followed.scene.sound.duckUnder.count == 1)
+            try room.after("ben's sound") { stage in
+                try stage.setSound(room: "show", participant: "ben") { sound in
+                    (sound.gain, sound.wantsReturn, sound.jitterTarget) = (-6, true, 100)
+                }
+            }
+            try room.publish(keys[0] + ".screen", connection: 3, [.screen])
+            try room.after("another layout") { stage in
+                try stage.setLayout(room: "show") { layout in
+                    (layout.kind, layout.theme, layout.transition) = (.sidebar, .light, 0)
+                }
+            }
+            try room.after("backstage") { _ = try $0.stopLive(room: "show") }
+            #expect(room.followed.scene.slate?.kind == .beRightBack)
+            try room.after("live") { _ = try $0.goLive(room: "show") }
+            try room.after("ben steps down") { stage in
+                _ = try stage.changeMode(room: "show", participant: "ben", to: .receiveOnly)
+            }
+            try room.after("ann leaves") { try $0.leave(room: "show", participant: "ann", reason: .left) }
+            #expect(room.followed.scene.slate?.kind == .beRightBack)
         }
     }
 }
