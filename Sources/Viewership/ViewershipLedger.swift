@@ -43,6 +43,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let refusedForms = Atomic<Int>(0)
     let refusedLines = Atomic<Int>(0)
     let refusedSenders = Atomic<Int>(0)
+    let refusedRooms = Atomic<Int>(0)
+    /// Rooms that are over for long, and that a shard cannot forget yet because somebody is still in them.
+    private let clinging = Mutex<Set<String>>([])
 
     /// - Parameters:
     ///   - keys: sign the session ids; ids stay valid over a restart as long as one of the keys does.
@@ -207,10 +210,19 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         if hasRestored.load(ordering: .relaxed), now.seconds(since: startTime) > 2 * longestAbsence {
             for room in book.withLock({ $0.abandoned }) { finish(room, at: now) }
         }
-        let limit = now.advanced(seconds: -configuration.retention).milliseconds
-        for room in book.withLock({ $0.removeRooms(endedBefore: limit) }) {
-            for index in owners.indices { withShard(index) { $0.forget(room: room) } }
+        forgetRooms(endedBefore: now.advanced(seconds: -configuration.retention).milliseconds)
+    }
+
+    private func forgetRooms(endedBefore limit: Int64) {
+        var rooms = Set(book.withLock { $0.removeRooms(endedBefore: limit) })
+        rooms.formUnion(clinging.withLock { $0 })
+        guard !rooms.isEmpty else { return }
+        // One that has begun anew meanwhile is needed.
+        rooms = book.withLock { book in rooms.filter { book.rooms[$0] == nil } }
+        rooms = rooms.filter { room in
+            owners.indices.count { index in withShard(index) { !$0.forget(room: room) } } > 0
         }
+        clinging.withLock { $0 = rooms }
     }
 
     /// Ends everybody in a room, shard after shard and turn after turn, so that nobody waits for it.

@@ -81,6 +81,32 @@ struct RoomEndTests {
         #expect(stand.report.joins == 0)
     }
 
+    @Test("a room that is over for long is forgotten as soon as nobody is in it, and not while its name is on again")
+    func forgotten() {
+        let stand = Stand()
+        let ledger = stand.ledger
+        func holders(of room: String) -> Int {
+            ledger.owners.indices.count { index in ledger.withShard(index) { $0.roomPlaces[room] != nil } }
+        }
+        for room in ["show", "again"] {
+            for _ in 0..<40 { stand.watch(ledger.makeSession(room: room), from: 0, by: .flv, room: room) }
+            ledger.participantWatching(room: room, identity: "ann")
+        }
+        stand.advance(to: 10)
+        #expect(holders(of: "show") > 8 && holders(of: "again") > 8)
+        for room in ["show", "again"] { ledger.roomEnded(room) }
+        // Somebody asks in the last moment, and never comes.
+        stand.advance(to: 300)
+        for room in ["show", "again"] { _ = ledger.admit(PlayerRequest(address: "192.0.2.1"), to: room) }
+        stand.advance(to: 315)
+        #expect(holders(of: "show") == 1 && holders(of: "again") == 1)
+        ledger.roomBegan("again", sid: "RM2")
+        stand.watch(ledger.makeSession(room: "again"), from: 316, by: .flv, room: "again")
+        stand.advance(to: 400)
+        #expect(holders(of: "show") == 0 && holders(of: "again") >= 1)
+        #expect(ledger.report(room: "again").concurrent == 1 && ledger.report(room: "again").brokenIdentities == [])
+    }
+
     @Test("a room ends some sessions at a time; who comes, goes and watches elsewhere meanwhile is counted exactly")
     func inTurns() {
         let stand = Stand()

@@ -167,12 +167,14 @@ extension AudienceShard {
             viewers.append(viewer)
         }
         viewerPlaces[key.value] = place
+        tallies[Int(room)].occupants += 1
         return place
     }
 
     private mutating func dropViewerIfUnused(_ place: Int32) {
         guard let viewer = viewers[Int(place)], viewer.sessions == 0, !viewer.isWatching else { return }
         viewerPlaces[viewer.key.value] = nil
+        tallies[Int(viewer.room)].occupants -= 1
         viewers[Int(place)] = nil
         freeViewers.append(place)
     }

@@ -181,6 +181,7 @@ struct AudienceShard: ~Copyable {
             place = sessions.append(session)
         }
         index.insert(place, in: sessions)
+        tallies[roomPlace(of: place)].occupants += 1
         return place
     }
 
@@ -204,6 +205,7 @@ struct AudienceShard: ~Copyable {
         }
         strangers.release(place)
         index.remove(sessions[place].code, in: sessions)
+        tallies[roomPlace(of: place)].occupants -= 1
         releaseViewer(of: place)
         sessions[place].phase = .vacant
         // While the wheel still knows the place nobody else may have it.
@@ -272,12 +274,11 @@ struct AudienceShard: ~Copyable {
     }
 
     /// Forgets a room that nobody is in; its figures are no longer wanted.
-    mutating func forget(room name: String) {
-        guard let room = roomPlaces[name] else { return }
-        for place in sessions.indices where sessions[place].phase != .vacant {
-            guard roomPlace(of: place) != Int(room) else { return }
-        }
-        guard !viewers.contains(where: { $0?.room == room }) else { return }
+    ///
+    /// - Returns: false while somebody is in it.
+    mutating func forget(room name: String) -> Bool {
+        guard let room = roomPlaces[name] else { return true }
+        guard tallies[Int(room)].occupants == 0, tallies[Int(room)].resumable == 0 else { return false }
         roomPlaces[name] = nil
         rooms[Int(room)] = nil
         for place in cells.indices where cells[place].key.room == room {
@@ -285,6 +286,7 @@ struct AudienceShard: ~Copyable {
             cells[place] = Cell(key: Cell.Key(room: -1, playback: .sdk))
             freeCells.append(Int32(place))
         }
+        return true
     }
 
     /// What was counted in the room until now belongs to the broadcast that is over.

@@ -23,6 +23,8 @@ struct RoomTally: Sendable {
         }
     }
 
+    /// Sessions of any phase, and viewers known beyond them.
+    var occupants = 0
     /// Ended sessions that may still come back and whose leave is therefore not counted yet.
     var resumable = 0
     /// Live player sessions that belong to a participant.
@@ -35,6 +37,7 @@ struct RoomTally: Sendable {
     var baseline = Counts.zero
 
     static func += (left: inout RoomTally, right: RoomTally) {
+        left.occupants += right.occupants
         left.resumable += right.resumable
         left.attributed += right.attributed
         left.surplus += right.surplus
