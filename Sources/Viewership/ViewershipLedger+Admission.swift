@@ -37,10 +37,9 @@ extension ViewershipLedger {
     public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {
         guard request.isStarved else { return }
         // What the player calls its playback goes before the connection, which may be one that many share.
-        let named = request.playbackName.map { name in
-            SessionID(name) ?? id(room: room, name: name, key: nil, exclusion: exclusion(of: request))
-        }
-        let ids = [named, sid.flatMap { SessionID($0) }].compactMap(\.self)
+        let name = request.playbackName
+        let named = name.map { id(room: room, name: $0, key: nil, exclusion: exclusion(of: request)) }
+        let ids = [name.flatMap { SessionID($0) }, named, sid.flatMap { SessionID($0) }].compactMap(\.self)
         guard let id = ids.first(where: { standing(of: $0, room: room) == true }) else { return }
         starved(id, room: room)
     }
@@ -63,11 +62,16 @@ extension ViewershipLedger {
             return false
         }
         let now = clock.now.milliseconds
+        let offered = SessionID(sid)
+        guard let room = room ?? offered.flatMap({ self.room(of: $0) }) ?? report.contentID, isOn(room) else {
+            return offered == nil ? refuseName() : refuseRoom()
+        }
         var report = report
-        if let room = room ?? report.contentID, report.rendition == nil, let bitrate = report.bitrate {
+        if report.rendition == nil, let bitrate = report.bitrate {
             report.rendition = book.withLock { $0.rooms[room]?.rendition(of: bitrate) }
         }
-        if let id = SessionID(sid), let room = room ?? self.room(of: id) ?? report.contentID {
+        // What has the form of an id, and names no room of ours, is a name that the player made up.
+        if let id = offered, id.roomHash == SessionID.stableHash(room) || self.room(of: id) != nil {
             withShard(id.shard) { shard in
                 shard.reported(report, id: id, room: room, at: now) {
                     verify(id, room: room) ? visitor(of: player, id: id, room: room) : nil
@@ -75,16 +79,11 @@ extension ViewershipLedger {
             }
             return true
         }
-        guard let room = room ?? report.contentID,
-            book.withLock({ $0.rooms[room]?.ended == nil && $0.rooms[room] != nil })
-        else {
-            refusedCodes.add(1, ordering: .relaxed)
-            return false
-        }
-        let id = id(room: room, name: sid, key: nil, exclusion: exclusion(of: player))
+        // Anybody can make up a name, so that what stands behind it is the address.
+        let source = player.address.map { Self.source($0) }
+        let id = id(reporting: sid, in: room, from: source, exclusion: exclusion(of: player))
         withShard(id.shard) { shard in
-            // Anybody can make up a name, so that what stands behind it is the address.
-            shard.reported(report, id: id, room: room, source: player.address.map { Self.source($0) }, at: now) {
+            shard.reported(report, id: id, room: room, source: source, at: now) {
                 visitor(of: player, id: id, room: room)
             }
         }
@@ -93,9 +92,10 @@ extension ViewershipLedger {
 
     /// Takes one line of the access log of a server in front of us.
     ///
-    /// - Returns: whether it told of a playlist or a segment that a session of ours was given.
+    /// - Returns: whether it told of a room that is on: a cache may go on to answer when one is over.
     @discardableResult
     public func take(_ line: BeatLine) -> Bool {
+        guard isOn(line.room) else { return refuseRoom() }
         let kind: AudienceEvent.Kind = line.isPlaylist ? .playlistServed : .segmentServed
         let event = AudienceEvent(
             sid: line.sid,
@@ -173,6 +173,21 @@ extension ViewershipLedger {
         return .refused
     }
 
+    /// Whether the room was begun and has not ended; in any other, what is told of viewers counts nobody.
+    private func isOn(_ room: String) -> Bool {
+        book.withLock { book in book.rooms[room].map { $0.ended == nil } ?? false }
+    }
+
+    private func refuseName() -> Bool {
+        refusedCodes.add(1, ordering: .relaxed)
+        return false
+    }
+
+    private func refuseRoom() -> Bool {
+        refusedRooms.add(1, ordering: .relaxed)
+        return false
+    }
+
     /// The client that an address stands for.
     private static func source(_ address: String) -> UInt64 {
         PeerAddress(address)?.account ?? ViewerKey.hash(address)
@@ -197,6 +212,26 @@ extension ViewershipLedger {
         return ids.dropFirst().first { standing(of: $0, room: room) != nil } ?? ids[0]
     }
 
+    /// The id of a player that is known by a report, which shows neither a token nor the id of a device.
+    ///
+    /// Its requests may have shown one. Then its session is with the others of that viewer, or says that it never
+    /// counts.
+    private func id(reporting name: String, in room: String, from source: UInt64?, exclusion: Exclusion?) -> SessionID {
+        let usual = id(room: room, name: name, key: nil, exclusion: exclusion)
+        guard standing(of: usual, room: room) == nil else { return usual }
+        // One that makes up more names than it may have is not looked for.
+        if let source, withShard(usual.shard, { !$0.takesStranger(from: source) }) { return usual }
+        let keys = keys.withLock { $0 }
+        let hash = SessionKeys.hash(room: room, name: name)
+        for shard in owners.indices {
+            for reason in [exclusion, Exclusion.role] {
+                let ids = keys.ids(room: room, hash: hash, shard: shard, exclusion: reason)
+                if let known = ids.first(where: { standing(of: $0, room: room) != nil }) { return known }
+            }
+        }
+        return usual
+    }
+
     /// The room whose name an id was signed for, if it is on.
     private func room(of id: SessionID) -> String? {
         book.withLock { $0.rooms.keys.first { SessionID.stableHash($0) == id.roomHash } }
@@ -216,7 +251,7 @@ extension PlayerRequest {
         guard [cmcd, cmcdStatus].contains(where: { $0?.contains("bs") ?? false }) else { return false }
         var items = cmcd.map { CMCDItems(query: $0) } ?? CMCDItems()
         if let cmcdStatus { items.merge(cmcdStatus) }
-        return items.values["bs"].map { $0 != "false" } ?? false
+        return items.values["bs"].map { $0 != "false" && $0 != "?0" } ?? false
     }
 
     /// What the player calls its playback.

@@ -82,6 +82,7 @@ extension ViewershipLedger {
             rejections.add(Double(count), ("reason", reason.rawValue))
         }
         rejections.add(Double(refusedSenders.load(ordering: .relaxed)), ("reason", "sender"))
+        rejections.add(Double(refusedRooms.load(ordering: .relaxed)), ("reason", "room"))
         return [beats, rejections, adopted]
     }
 }

@@ -84,9 +84,12 @@ extension PlayerReport {
         }
     }
 
-    /// The first number of a value or of a list of them, `(4200 v;3200)`.
+    /// A number, or the greatest of a list with one for each kind of media, `(128;a 4200;v)`: the picture's rate, and the
+    /// longest wait.
     private static func number(_ text: String) -> Int? {
-        let digits = text.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber }
-        return digits.count <= 12 ? Int(digits) : nil
+        text.split { $0 == "(" || $0 == ")" || $0 == " " }.compactMap { item in
+            let digits = item.prefix { $0.isASCII && $0.isNumber }
+            return digits.count <= 12 ? Int(digits) : nil
+        }.max()
     }
 }

@@ -56,8 +56,12 @@ public struct SessionKeys: Sendable {
     ///   - name: what the player calls its playback; as long as the player likes.
     ///   - exclusion: why it never counts; nil for a viewer.
     func ids(room: String, name: String, shard: Int, exclusion: Exclusion? = nil) -> [SessionID] {
-        let hash = ViewerKey.hash("playback\u{1F}\(room)\u{1F}\(name)")
-        return [current, previous].compactMap { $0 }.map { key in
+        ids(room: room, hash: Self.hash(room: room, name: name), shard: shard, exclusion: exclusion)
+    }
+
+    /// As the other one, of a name whose hash is known.
+    func ids(room: String, hash: UInt64, shard: Int, exclusion: Exclusion?) -> [SessionID] {
+        [current, previous].compactMap { $0 }.map { key in
             let bare = SessionID(
                 version: key.version,
                 shard: UInt8(shard),
@@ -73,6 +77,11 @@ public struct SessionKeys: Sendable {
                 code: key.code(head: bare.head, tail: bare.tail, room: room)
             )
         }
+    }
+
+    /// What stands for the name that a player gives its playback.
+    static func hash(room: String, name: String) -> UInt64 {
+        ViewerKey.hash("playback\u{1F}\(room)\u{1F}\(name)")
     }
 
     /// The shard of a player that names its playback itself and is not known otherwise.

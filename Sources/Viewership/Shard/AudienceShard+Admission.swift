@@ -183,6 +183,11 @@ extension AudienceShard {
         if sessions[place].phase == .live { tell(place, end: nil, isClosed: false) }
     }
 
+    /// Whether one more session may come from there under a name that nobody signed.
+    func takesStranger(from source: UInt64) -> Bool {
+        strangers.count(of: source) < Self.strangersPerSource
+    }
+
     /// A session of which nothing but its player's reports is seen.
     private mutating func remote(
         _ id: SessionID,
@@ -199,7 +204,7 @@ extension AudienceShard {
             reject(.full)
             return nil
         }
-        if let source, strangers.count(of: source) >= Self.strangersPerSource {
+        if let source, !takesStranger(from: source) {
             tallies[Int(room)].counts.excluded[.surplus] += 1
             return nil
         }

@@ -106,6 +106,7 @@ struct AdmissionTests {
     @Test("what never counts never does: not after a silence, not after a restart, not by a log that tells only its id")
     func excludedForGood() throws {
         let stand = Stand()
+        stand.ledger.roomBegan(stand.room, sid: "RM1")
         var sids: [String] = []
         for role in [PlayerRequest.Role.relay, .monitor, .thumbnail] {
             sids.append(sid(admit(stand) { $0.role = role }))
@@ -134,6 +135,7 @@ struct AdmissionTests {
         try beat(stand, from: 100)
         #expect(stand.report.joins == 0 && stand.report.unfiltered == 5)
         let after = Stand(clock: stand.clock, start: stand.start)
+        after.ledger.roomBegan(after.room, sid: "RM1")
         try beat(after, from: 112)
         #expect(after.report.joins == 0 && after.report.unfiltered == 5)
         for sid in sids { #expect(admit(after) { $0.sid = sid } == .uncounted(sid: sid)) }

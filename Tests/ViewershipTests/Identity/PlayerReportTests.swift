@@ -18,6 +18,12 @@ struct PlayerReportTests {
         #expect(report.isPaused == true && !report.isPlaying && !report.isEnd && report.isLowLatency)
         #expect(report.stalled == 1200 && report.startup == 350 && report.contentID == "show")
         #expect(PlayerReport(CMCDItems("sta=e")).isEnd)
+        // Version 2 has a list with a number for each kind of media, in any order.
+        let lists = PlayerReport(CMCDItems("bl=(4000;v 4200;a),br=(128;a 3000;v),bsd=(0;a 1500;v),msd=900,sta=r,v=2"))
+        #expect(lists.bitrate == 3000 && lists.stalled == 1500 && lists.startup == 900 && lists.isPaused == false)
+        #expect(PlayerReport(CMCDItems("br=(3200 6400)")).bitrate == 6400)
+        let none = PlayerReport(CMCDItems("br=(),bsd=x,msd=99999999999999"))
+        #expect(none.bitrate == nil && none.stalled == nil && none.startup == nil)
     }
 
     private func beat(_ stand: Stand, _ text: String, at second: Double) {
@@ -104,6 +110,7 @@ struct PlayerReportTests {
     @Test("a player that is known by its reports alone is described by the requests that bring them")
     func described() {
         let stand = Stand()
+        stand.ledger.roomBegan(stand.room)
         let sid = stand.ledger.makeSession(room: stand.room)
         var player = PlayerRequest(userAgent: "Mozilla/5.0 (iPhone)", address: "192.0.2.1")
         player.region = "DE"
@@ -172,7 +179,7 @@ struct PlayerReportTests {
         poll(sid, at: 6, cmcd: "bl%3D0%2Cbs%2Csid%3D%22mine%22")
         #expect(stand.report.stalledSeconds == 2)
         poll(sid, at: 9, status: "bs,rtp=1200")
-        poll(sid, at: 11, cmcd: "bs%3Dfalse%2Ccid%3D%22bsbs%22")
+        poll(sid, at: 11, cmcd: "bs%3Dfalse%2Ccid%3D%22bsbs%22", status: "bs=?0")
         #expect(stand.report.stalledSeconds == 3.5)
         // With a request for media: by its own name for its playback, or by its connection.
         var segment = PlayerRequest(userAgent: "hls.js")
@@ -228,9 +235,77 @@ struct PlayerReportTests {
         #expect(stand.metric("footlight_beats_rejected_total", ["reason": "malformed"]) == 1)
     }
 
+    @Test(
+        "a player that names its playback and shows a token or its device's id is one viewer with its reports",
+        arguments: [
+            PlayerRequest(identity: "ann"), PlayerRequest(identity: "machine", role: .monitor), PlayerRequest(),
+        ]
+    )
+    func named(shown: PlayerRequest) {
+        let stand = Stand()
+        stand.ledger.roomBegan(stand.room)
+        // Of some players the names have the form of our ids.
+        let names = (0..<18).map { "6e2fb550-c457-\($0)" } + ["1", "2"].map { String(repeating: "A", count: 31) + $0 }
+        #expect(names.compactMap { SessionID($0) }.count == 2)
+        for name in names {
+            var request = shown
+            request.cmcd = "sid%3D%22\(name)%22"
+            if shown.identity == nil { request.device = "0123456789abcdef" + name.suffix(2) }
+            guard case .viewer(let sid) = stand.ledger.admit(request, to: stand.room) else { continue }
+            for second in [0.0, 2, 4] { stand.record(sid, .playlistServed, at: second, by: .hls) }
+        }
+        // The reports come by requests that show nothing but the name.
+        let counted = stand.report.concurrent
+        #expect(counted == (shown.role == .monitor ? 0 : 20))
+        for second in [5.0, 11] {
+            stand.advance(to: second)
+            for name in names {
+                let report = PlayerReport(CMCDItems(#"sta=p,bsd=(100),sid="\#(name)",cid="show""#))
+                stand.ledger.take(report, room: nil, from: PlayerRequest(userAgent: "x", address: "192.0.2.1"))
+            }
+        }
+        #expect(stand.report.concurrent == counted && stand.report.joins == counted)
+        #expect(stand.report.unfiltered == 20)
+        #expect(stand.report.stalledSeconds == Double(counted) * 0.2)
+        #expect(stand.report.brokenIdentities == [])
+    }
+
+    @Test("what is told of a room that is over counts nobody in it, and makes no broadcast of it")
+    func over() throws {
+        let stand = Stand()
+        stand.ledger.roomBegan(stand.room, sid: "RM1")
+        let sid = stand.ledger.makeSession(room: stand.room)
+        let line = "<190>Nov 21 18:00:00 hls: \(sid) /live/show/720p.m3u8 200 512 0.003 HIT"
+        func tell(from first: Double, to last: Double) throws {
+            for second in stride(from: first, through: last, by: 2) {
+                beat(stand, #"sta=p,sid="\#(sid)""#, at: second)
+                beat(stand, #"sta=r,sid="\#(sid)",cid="show""#, at: second)
+                stand.ledger.take(PlayerReport(CMCDItems(#"sta=p,sid="\#(sid)""#)), room: stand.room)
+                stand.ledger.take(try #require(BeatLine(line)))
+            }
+        }
+        try tell(from: 0, to: 10)
+        #expect(stand.report.concurrent == 1)
+        stand.ledger.roomEnded(stand.room)
+        try tell(from: 10, to: 40)
+        #expect(stand.report.concurrent == 0 && stand.report.joins == 1 && stand.report.peak == 1)
+        #expect(stand.ledger.totals().rooms.isEmpty && stand.ledger.totals().total.concurrent == 0)
+        // Nor when everything that was known of it is forgotten.
+        stand.advance(to: 400)
+        try tell(from: 400, to: 420)
+        #expect(stand.report.joins == 0 && stand.ledger.totals().rooms.isEmpty)
+        #expect(stand.metric("footlight_beats_rejected_total", ["reason": "room"]) ?? 0 >= 100)
+        #expect(stand.metric("footlight_beats_rejected_total", ["reason": "mac"]) == 0)
+        // The next one of its name has the players that stayed.
+        stand.ledger.roomBegan(stand.room, sid: "RM2")
+        try tell(from: 422, to: 430)
+        #expect(stand.report.concurrent == 1 && stand.report.joins == 1)
+    }
+
     @Test("a line of nginx's log is a playlist of its viewer; any other line is none")
     func lines() throws {
         let stand = Stand()
+        stand.ledger.roomBegan(stand.room)
         let sid = stand.ledger.makeSession(room: stand.room)
         let line = "<190>Nov 21 18:00:00 hls: \(sid) /live/show/720p.m3u8 200 512 0.003 HIT"
         for second in [0.0, 2, 4] {
