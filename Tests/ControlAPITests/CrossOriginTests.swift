@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @Suite("Browsers of other origins")
@@ -49,6 +50,35 @@ struct CrossOriginTests {
             )
             #expect(preflight.headers["access-control-allow-origin"] == nil)
             #expect(preflight.status == 404)
+        }
+    }
+
+    @Test("A player in any page may report how it fares, whatever origins are listed", arguments: [[], [app]])
+    func reports(listed: [String]) async throws {
+        let origins = ["https://player.example"] + listed
+        try await ControlServer.run(allowedOrigins: Set(listed)) { (server) async throws in
+            for origin in origins {
+                // `application/cmcd` is none of the types that a browser sends without asking.
+                let preflight = try await server.ask(
+                    "OPTIONS",
+                    "/v1/cmcd?room=show",
+                    as: .nobody,
+                    headers: [
+                        "Origin": origin, "Access-Control-Request-Method": "POST",
+                        "Access-Control-Request-Headers": "content-type",
+                    ]
+                )
+                #expect(preflight.status == 204)
+                #expect(["*", origin].contains(preflight.headers["access-control-allow-origin"]))
+                #expect(preflight.headers["access-control-allow-methods"]?.contains("POST") ?? false)
+                #expect(preflight.headers["access-control-allow-headers"]?.contains("Content-Type") ?? false)
+                let headers = ["Origin": origin, "Content-Type": "application/cmcd"]
+                let line = "e=t,sta=p,sid=\"a\",v=2\n"
+                let answer = try await server.ask("POST", "/v1/cmcd?room=show", line, as: .nobody, headers: headers)
+                #expect(answer.status == 204)
+                #expect(["*", origin].contains(answer.headers["access-control-allow-origin"]))
+            }
+            #expect(server.viewership.reports.withLock(\.count) == origins.count)
         }
     }
 

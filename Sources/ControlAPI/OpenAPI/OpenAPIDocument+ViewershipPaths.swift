@@ -73,6 +73,11 @@ extension OpenAPIDocument {
                     schema:
                       type: string
               \(answers("204", "Taken."))
+            options:
+              operationId: askToReport
+              summary: Whether a page of another origin may report; it always may.
+              security: []
+              \(answers("204", "It may."))
           /v1/cdn-logs:
             post:
               operationId: tellRequests

@@ -28,6 +28,19 @@ extension ControlRoutes {
             // What it was good for is nobody's business; players must not try again.
             return Response(status: .noContent, headers: [.accessControlAllowOrigin: "*"])
         }
+
+        // The type of a report is none that a page of another origin may send unasked (Fetch standard, "CORS protocol").
+        group.on("cmcd", method: .options) { _, _ -> Response in
+            Response(
+                status: .noContent,
+                headers: [
+                    .accessControlAllowOrigin: "*",
+                    .accessControlAllowMethods: "POST",
+                    .accessControlAllowHeaders: "Content-Type, Authorization",
+                    .accessControlMaxAge: "86400",
+                ]
+            )
+        }
     }
 
     private static var largestBeacon: Int { 16 * 1024 }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The OpenAPI description")
 struct OpenAPITests {
-    private static let methods: Set<String> = ["get", "head", "put", "post", "patch", "delete"]
+    private static let methods: Set<String> = ["get", "head", "put", "post", "patch", "delete", "options"]
 
     /// Read once: it takes a while.
     private static let read = Result { try YAMLText(OpenAPIDocument.text) }
