@@ -188,6 +188,80 @@ struct ScriptTests {
             truth: #"["<img src=x onerror=alert(1)>", 0, "<img src=x onerror=alert(1)>"]"#
         ),
         Claim(
+            what: "files have all pages and the whole broadcast, and their header once",
+            script: """
+                const { downloads } = await import('/site/dashboard/downloads.js');
+                const { fetch } = globalThis;
+                const { createObjectURL } = URL;
+                const { click } = HTMLAnchorElement.prototype;
+                const asked = [];
+                const kept = [];
+                let blob = null;
+                URL.createObjectURL = (made) => { blob = made; return 'data:,'; };
+                HTMLAnchorElement.prototype.click = function () { kept.push([this.download, blob.text()]); };
+                const table = (text, next) => new Response(text,
+                    { headers: { 'Content-Type': 'text/csv', ...(next && { 'X-Next-Page-Token': next }) } });
+                globalThis.fetch = async (path) => {
+                    asked.push(path);
+                    if (path.endsWith('/summary')) {
+                        const times = { began_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-15T00:00:00Z' };
+                        return new Response(JSON.stringify(times), { headers: { 'Content-Type': 'application/json' } });
+                    }
+                    if (!path.includes('/sessions.csv')) return table('h\\r\\nx\\r\\n');
+                    if (path.endsWith('&page_token=a-2')) return table('id\\r\\n3\\r\\n');
+                    return path.endsWith('&page_token=a-1') ? table('id\\r\\n2\\r\\n', 'a-2')
+                        : table('id\\r\\n1\\r\\n', 'a-1');
+                };
+                for (const button of downloads('show').querySelectorAll('button')) {
+                    const before = kept.length;
+                    button.click();
+                    while (kept.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
+                }
+                Object.assign(globalThis, { fetch });
+                Object.assign(URL, { createObjectURL });
+                Object.assign(HTMLAnchorElement.prototype, { click });
+                const texts = await Promise.all(kept.map(async ([name, text]) => [name, await text]));
+                const place = '/v1/rooms/show/viewership/'.length;
+                return [texts, asked.map((path) => decodeURIComponent(path).slice(place))];
+                """,
+            truth: #"""
+                [[["show-timeline.csv", "h\r\nx\r\n"], ["show-summary.csv", "h\r\nx\r\n"],
+                    ["show-sessions.csv", "id\r\n1\r\n2\r\n3\r\n"]],
+                ["summary",
+                    "timeseries.csv?from=2026-01-01T00:00:00Z&step=180&group_by=protocol&to=2026-01-15T00:00:00Z",
+                    "summary.csv", "sessions.csv?page_size=50000", "sessions.csv?page_size=50000&page_token=a-1",
+                    "sessions.csv?page_size=50000&page_token=a-2"]]
+                """#
+        ),
+        Claim(
+            what: "all rooms together have a peak, and a badge",
+            script: """
+                const { overviewView } = await import('/site/dashboard/overview-view.js');
+                const { fetch, EventSource } = globalThis;
+                let tell = null;
+                globalThis.EventSource = class {
+                    addEventListener(name, listener) { tell = listener; }
+                    close() {}
+                };
+                globalThis.fetch = () => new Promise(() => undefined);
+                const view = overviewView({ onHealth: () => undefined });
+                const total = { concurrent_viewers: 1200, peak_concurrent_viewers: 4321, recovering: true,
+                    peak_at: new Date(2026, 0, 2, 20, 15).toISOString(), by: { protocol: { hls: 1200 } } };
+                const said = [];
+                for (const change of [{}, { peak_at: null, recovering: false }]) {
+                    tell({ data: JSON.stringify({ total: { ...total, ...change }, rooms: [] }) });
+                    said.push(view.element.querySelector('.total').firstElementChild.textContent);
+                }
+                view.close();
+                Object.assign(globalThis, { fetch, EventSource });
+                return said;
+                """,
+            truth: #"""
+                ["Watching nowrecovering1,200in 0 rooms · peak 4,321 at 20:15",
+                    "Watching nowprovisional1,200in 0 rooms"]
+                """#
+        ),
+        Claim(
             what: "a page goes on by the session that it had, and by a new one where that is none any more",
             script: """
                 const { Program } = await import('/site/watch/program.js');
@@ -210,6 +284,28 @@ struct ScriptTests {
                 return [asked.map((url) => url.slice('/live/show/index.m3u8'.length)), program.sid];
                 """,
             truth: #"[["", "?sid=a%2Bb", "?sid=old", ""], null]"#
+        ),
+        Claim(
+            what: "who finds no program waits, who finds no room is told that, and both are let in by themselves",
+            script: """
+                const { Program } = await import('/site/watch/program.js');
+                const { fetch } = globalThis;
+                const states = [];
+                for (const status of [404, 503, 500]) {
+                    globalThis.fetch = async (url) => Object.defineProperty(new Response('', { status }), 'url',
+                        { value: `http://h${url}` });
+                    const program = new Program(document.createElement('video'), '/live/show/index.m3u8');
+                    await new Promise((resolve) => setTimeout(resolve, 50));
+                    states.push(program.state);
+                    const isTriedAgain = new Promise((resolve) => {
+                        program.playOnce = () => { resolve(true); return new Promise(() => undefined); };
+                    });
+                    states.push(await isTriedAgain);
+                }
+                Object.assign(globalThis, { fetch });
+                return states;
+                """,
+            truth: #"["waiting", true, "full", true, "failed", true]"#
         ),
         Claim(
             what: "a beacon is a line of CMCD version 2",

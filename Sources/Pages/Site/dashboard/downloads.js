@@ -1,36 +1,59 @@
 // Figures as files.
 
 import { h, icon } from '../shared/element.js';
-import { roomPath } from './api.js';
+import { ask, roomPath } from './api.js';
 import { toast } from './toast.js';
 
 const files = [
-  { name: 'Timeline', path: '/viewership/timeseries.csv?step=60&group_by=protocol', file: 'timeline' },
-  { name: 'Summary', path: '/viewership/summary.csv', file: 'summary' },
-  { name: 'Sessions', path: '/viewership/sessions.csv', file: 'sessions' },
+  { name: 'Timeline', pathOf: timeline, file: 'timeline' },
+  { name: 'Summary', pathOf: () => '/viewership/summary.csv', file: 'summary' },
+  { name: 'Sessions', pathOf: () => '/viewership/sessions.csv?page_size=50000', file: 'sessions' },
 ];
+/** Steps that the gateway gives at once. */
+const mostSteps = 10_000;
 
 /** A panel of buttons for a room. */
 export function downloads(room) {
-  const buttons = files.map(({ name, path, file }) => h('button', {
+  const buttons = files.map(({ name, pathOf, file }) => h('button', {
     class: 'button small', type: 'button',
-    on: { click: (event) => fetchFile(event.currentTarget, roomPath(room, path), `${room}-${file}.csv`) },
+    on: { click: (event) => save(event.currentTarget, room, pathOf, `${room}-${file}.csv`) },
   }, icon('download'), `${name} CSV`));
   return h('section', { class: 'card downloads', 'aria-labelledby': 'downloads-title' },
     h('h2', { id: 'downloads-title' }, 'Figures as files'), h('div', { class: 'buttons' }, ...buttons));
 }
 
-async function fetchFile(button, path, name) {
+/** The whole broadcast, minute by minute; one of more than a week in longer steps. */
+async function timeline(room) {
+  const { began_at: from, ended_at: to } = await ask('GET', roomPath(room, '/viewership/summary'));
+  const minutes = ((to ? Date.parse(to) : Date.now()) - Date.parse(from)) / 60_000 + 2;
+  const query = new URLSearchParams({ from, step: 60 * Math.ceil(minutes / mostSteps), group_by: 'protocol' });
+  if (to) query.set('to', to);
+  return `/viewership/timeseries.csv?${query}`;
+}
+
+async function save(button, room, pathOf, name) {
   button.disabled = true;
   try {
-    const response = await fetch(path, { signal: AbortSignal.timeout(30_000) });
-    if (!response.ok) throw new Error(response.status === 404 ? 'There is no such file yet.' : `Refused: ${response.status}`);
-    const url = URL.createObjectURL(await response.blob());
+    const url = URL.createObjectURL(new Blob(await pages(roomPath(room, await pathOf(room))), { type: 'text/csv' }));
     h('a', { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   } catch (error) {
-    toast(error.message, { isError: true });
+    toast(error.status === 404 ? 'There is no such file yet.' : error.message, { isError: true });
   } finally {
     button.disabled = false;
   }
+}
+
+/** A table page by page; only the first one keeps its header. */
+async function pages(path) {
+  const texts = [];
+  for (let token = ''; token !== null;) {
+    const address = token ? `${path}&page_token=${encodeURIComponent(token)}` : path;
+    const response = await fetch(address, { signal: AbortSignal.timeout(60_000) });
+    if (!response.ok) throw Object.assign(new Error(`Refused: ${response.status}`), { status: response.status });
+    const text = await response.text();
+    texts.push(token ? text.slice(text.indexOf('\n') + 1) : text);
+    token = response.headers.get('X-Next-Page-Token');
+  }
+  return texts;
 }

@@ -1,7 +1,7 @@
 // All rooms on air at a glance.
 
 import { h, keyed, setText, show } from '../shared/element.js';
-import { count, short } from '../shared/format.js';
+import { clock, count, short } from '../shared/format.js';
 import { ask } from './api.js';
 import { showTrust } from './figures-panel.js';
 import { historyPanel } from './history-panel.js';
@@ -38,7 +38,7 @@ export function overviewView({ onHealth }) {
   const take = (answer) => {
     figures = new Map(answer.rooms.map((room) => [room.room, room]));
     setText(total, count(answer.total.concurrent_viewers));
-    setText(peak, `in ${answer.rooms.length === 1 ? '1 room' : `${answer.rooms.length} rooms`}`);
+    setText(peak, `in ${answer.rooms.length === 1 ? '1 room' : `${answer.rooms.length} rooms`}${peakOf(answer.total)}`);
     bar.update(answer.total.by.protocol);
     history.update(answer.total);
     showTrust(badge, answer.total, null);
@@ -71,6 +71,11 @@ export function overviewView({ onHealth }) {
       for (const card of grid.children) card.picture.close();
     },
   };
+}
+
+/** The most over all rooms at one time, and when that was. */
+function peakOf({ peak_concurrent_viewers: most, peak_at: at }) {
+  return at ? ` · peak ${count(most)} at ${clock(Date.parse(at))}` : '';
 }
 
 const isLive = (room) => room.egress.hls.state === 'HLS_PLAYABLE';

@@ -54,7 +54,7 @@ export class Program extends EventTarget {
         if (reason !== 'refused') this.become(reason === 'failed' ? 'failed' : 'waiting');
         if (reason !== 'failed') backOff.succeeded();
       } catch (error) {
-        this.become(error instanceof HTTPFailure && error.status === 404 ? 'waiting' : 'failed');
+        this.become(stateAfter(error));
       }
       await pause(this.state === 'waiting' ? 1.5 + Math.random() : backOff.failed());
     }
@@ -147,4 +147,10 @@ export class Program extends EventTarget {
     this.state = state;
     this.dispatchEvent(new Event('state'));
   }
+}
+
+/** What it means that there is no playlist: no program yet, no room for another viewer, or something worse. */
+function stateAfter(error) {
+  const status = error instanceof HTTPFailure ? error.status : null;
+  return { 404: 'waiting', 503: 'full' }[status] ?? 'failed';
 }

@@ -37,6 +37,7 @@ function tell() {
     starting: 'Connecting…',
     stalled: 'Waiting for the network…',
     failed: 'The connection was lost. Trying again…',
+    full: 'The house is full. You come in as soon as there is room.',
     unplayable: 'This browser cannot play the program.',
   };
   const message = messages[program.state] ?? '';

@@ -50,6 +50,12 @@ struct PagesShowTests {
         print("watch page: \(latency) s behind the mixer, by parts: \(isLowLatency)")
         #expect(latency > 0 && latency < (isLowLatency ? 3 : 9))
         #expect(try await browser.evaluate("document.querySelector('video').videoWidth").int == 1280)
+        // What it shows of itself, in words.
+        let says = "[...document.querySelectorAll('#latency, #quality')].map((line) => line.textContent).join(' | ')"
+        let isShown = "/^\\d+\\.\\d s behind \\| 1280×720 · \\d+\\.\\d Mb\\/s$/.test(\(says))"
+        let shows = try await browser.waits(for: isShown, within: .seconds(3))
+        let words = try await browser.evaluate(says).text
+        #expect(shows, "\(words)")
         // The picture is what the host sends, mostly red: a canvas reads it back.
         let mean = try await browser.evaluate(
             """
@@ -110,6 +116,8 @@ struct PagesShowTests {
             return summary["coverage"].double == 1 && summary["joins"].int == 1
         }
         #expect(isHeard, "\(summary.text)")
+        let isTold = "document.querySelector('#audience').textContent === '1 watching'"
+        #expect(try await browser.waits(for: isTold, within: .seconds(20)))
     }
 
     /// It plays as a part of another page, where it is asked for so.
