@@ -93,7 +93,8 @@ struct PagesShowTests {
         #expect(try await names(browser).isSuperset(of: ["button Play", "button Turn sound off"]))
         // A button that has the focus is pressed by the browser, and not a second time by the page.
         try await browser.press(" ")
-        #expect(try await browser.waits(for: "!\(video).paused", within: .seconds(5)))
+        let isPause = "document.querySelector('#play').getAttribute('aria-label') === 'Pause'"
+        #expect(try await browser.waits(for: "!\(video).paused && \(isPause)", within: .seconds(5)))
         let expected: Set = [
             "heading show", "region Program", "group Playback", "button Pause", "button Turn sound off",
             "slider Volume",
