@@ -226,7 +226,15 @@ let package = Package(
         .tests(of: "RTMP", "Media", "FootlightTesting", "NIOCore", "NIOPosix", "NIOEmbedded", "NIOSSL"),
         .tests(of: "HLS", "Media", "NIOCore"),
         .tests(of: "Codecs", "Media", "NIOCore"),
-        .tests(of: "Mixer", "Media", "Stage", "Codecs", "FootlightTesting", "NIOCore", without: ["Golden/frames.txt"]),
+        .tests(
+            of: "Mixer",
+            "Media",
+            "Stage",
+            "Codecs",
+            "FootlightTesting",
+            "NIOCore",
+            without: ["Golden/frames.txt", "Golden/overlays.txt"]
+        ),
         .tests(of: "Egress", "Media", "Stage", "FootlightTesting", "NIOCore"),
         .tests(of: "Ingest", "Media", "Stage", "RTMP", "FootlightTesting", "Logging", "NIOCore", "NIOPosix"),
         .tests(

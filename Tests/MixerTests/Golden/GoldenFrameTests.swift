@@ -1,5 +1,4 @@
 import Codecs
-import Foundation
 import Media
 import NIOCore
 import Stage
@@ -10,8 +9,7 @@ import Testing
 /// Every arrangement of every number of hosts, from the layout's rules through to the pixels.
 ///
 /// `frames.txt` beside this file says for each tile where it lies, how light its nine parts are, and the colour in its
-/// middle. It is written anew when the environment has `FOOTLIGHT_GOLDEN_FRAMES=write`; with a folder instead, the
-/// pictures are put there as PNGs to be looked at.
+/// middle.
 @Suite("Golden frames") struct GoldenFrameTests {
     /// What is special about a stage.
     enum Variant: String, CaseIterable {
@@ -21,8 +19,7 @@ import Testing
         case cameraOff = "camera-off"
     }
 
-    private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "frames.txt")
-    private static let wish = ProcessInfo.processInfo.environment["FOOTLIGHT_GOLDEN_FRAMES"]
+    private static let record = GoldenRecord("frames.txt", tolerance: 6)
 
     @Test("D26 D27 D28 D29 L7 L8 L10 V24 every layout of 1 to 12 hosts is painted as it was agreed")
     func everyLayout() throws {
@@ -38,20 +35,13 @@ import Testing
                         let scene = Self.scene(kind, count, variant, width: width, height: height)
                         let canvas = stage.picture(of: scene)
                         let name = "\(kind.rawValue) \(width)x\(height) \(count) \(variant.rawValue)"
-                        try Self.keep(canvas, name)
+                        try GoldenRecord.keep(canvas, name)
                         lines.append("\(name): " + Self.describe(canvas, scene))
                     }
                 }
             }
         }
-        if Self.wish == "write" {
-            try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: Self.file)
-        }
-        let golden = try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n").map(String.init)
-        #expect(golden.count == lines.count)
-        for (line, agreed) in zip(lines, golden) {
-            #expect(Self.isAlike(line, agreed), "\(line)\nagreed: \(agreed)")
-        }
+        try Self.record.check(lines)
     }
 
     /// What a room with these hosts puts on air.
@@ -98,7 +88,7 @@ import Testing
                         width: area.width / 3,
                         height: area.height / 3
                     )
-                    parts += hex(canvas.averageColour(of: part).y)
+                    parts += GoldenRecord.hex(canvas.averageColour(of: part).y)
                 }
             }
             let middle = PixelRectangle(
@@ -109,36 +99,7 @@ import Testing
             )
             let colour = canvas.averageColour(of: middle)
             let place = "\(area.x),\(area.y),\(area.width),\(area.height)"
-            return place + "=" + parts + hex(colour.y) + hex(colour.u) + hex(colour.v)
+            return place + "=" + parts + [colour.y, colour.u, colour.v].map(GoldenRecord.hex).joined()
         }.joined(separator: " ")
-    }
-
-    private static func hex(_ value: UInt8) -> String {
-        (value < 16 ? "0" : "") + String(value, radix: 16)
-    }
-
-    /// Whether places are the same and colours nearly: letters of cards come from the fonts of the machine.
-    private static func isAlike(_ line: String, _ other: String) -> Bool {
-        let (tiles, others) = (line.split(separator: " "), other.split(separator: " "))
-        return tiles.count == others.count
-            && zip(tiles, others).allSatisfy { one, other in
-                let (one, other) = (one.split(separator: "="), other.split(separator: "="))
-                guard one.count == 2, other.count == 2, one[0] == other[0] else { return one == other }
-                return zip(values(one[1]), values(other[1])).allSatisfy { abs($0 - $1) <= 6 }
-            }
-    }
-
-    private static func values(_ text: Substring) -> [Int] {
-        stride(from: 0, to: text.count - 1, by: 2).map { index in
-            let start = text.index(text.startIndex, offsetBy: index)
-            return Int(text[start...].prefix(2), radix: 16) ?? -1000
-        }
-    }
-
-    private static func keep(_ canvas: Canvas, _ name: String) throws {
-        guard let wish, wish != "write" else { return }
-        let png = try canvas.png()
-        let path = URL(fileURLWithPath: wish).appending(path: name.replacingOccurrences(of: " ", with: "_") + ".png")
-        try Data(png.readableBytesView).write(to: path)
     }
 }

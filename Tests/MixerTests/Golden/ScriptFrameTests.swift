@@ -1,5 +1,4 @@
 import Codecs
-import Foundation
 import Media
 import NIOCore
 import Stage
@@ -8,8 +7,6 @@ import Testing
 @testable import Mixer
 
 /// One stage with names, titles and a ticker in many scripts, whole: some hosts seen, some as cards.
-///
-/// With `FOOTLIGHT_GOLDEN_FRAMES` set to a folder the picture is put there as a PNG to be looked at.
 @Suite("Golden frames of many scripts") struct ScriptFrameTests {
     private static let names = [
         "Ada Lovelace", "فاطمة الزهراء", "प्रियंका चोपड़ा", "王小明", "🎉 Zoë 👩🏽‍🚀", "Дмитрий", "이민호", "Ελένη", "สมชาย",
@@ -57,7 +54,7 @@ import Testing
     @Test("V8 Latin, Arabic, Hindi, Chinese, emoji: each name is on its tile or card, no two alike, in every picture")
     func names() throws {
         let canvas = try canvas(names: Self.names, isTold: false)
-        try keep(canvas, "scripts_names")
+        try GoldenRecord.keep(canvas, "scripts_names")
         let tiles = Rehearsal.grid(Self.names, width: Self.size.width, height: Self.size.height).tiles.map(\.rectangle)
         let tags = tiles.map { tag($0, on: canvas) }
         for (name, tag) in zip(Self.names, tags) {
@@ -72,7 +69,7 @@ import Testing
     @Test("A lower third from right to left and a ticker of all scripts lie over the tiles they belong over")
     func titles() throws {
         let (bare, told) = (try canvas(names: Self.names, isTold: false), try canvas(names: Self.names, isTold: true))
-        try keep(told, "scripts_titles")
+        try GoldenRecord.keep(told, "scripts_titles")
         let (width, height) = Self.size
         let band = TickerStrip.band(width: width, height: height)
         func isSame(_ area: PixelRectangle) -> Bool { bare.averageColour(of: area) == told.averageColour(of: area) }
@@ -80,14 +77,6 @@ import Testing
         // Words run from the right: the strip's right end has some, and so has the panel.
         #expect(!isSame(PixelRectangle(x: 0, y: band.y, width: width, height: band.height)))
         #expect(!isSame(PixelRectangle(x: 64, y: height * 3 / 4, width: 320, height: 60)))
-    }
-
-    private func keep(_ canvas: Canvas, _ name: String) throws {
-        guard let folder = ProcessInfo.processInfo.environment["FOOTLIGHT_GOLDEN_FRAMES"], folder != "write" else {
-            return
-        }
-        let path = URL(fileURLWithPath: folder).appending(path: name + ".png")
-        try Data(try canvas.png().readableBytesView).write(to: path)
     }
 }
 
