@@ -33,6 +33,10 @@ final class ProgramCore {
     private var leaving: [ProgramHost] = []
     private let sound: ProgramSound
     private var nextSignals = Int64.min
+    /// Program time of the last step, in milliseconds.
+    private var time: Double?
+    /// A host may come back from no tile.
+    private var isAwaiting = false
     private var hasComposed = false
     private var statistics = MixerStatistics()
     private var composeSeconds = 0.0
@@ -76,6 +80,28 @@ final class ProgramCore {
         for host in hosts.values { place(host) }
     }
 
+    /// Takes in what of a slate's music has been decoded, between two steps.
+    ///
+    /// - Returns: Whether it can be played from now on, if that has changed.
+    func takeInMusic() -> Bool? { sound.lookForMusic() }
+
+    /// Says whether a slate's music can be played from now on.
+    func setMusic(ready isReady: Bool) { sound.setMusic(ready: isReady) }
+
+    /// Takes in what hosts that come back from no tile have missed, between two steps.
+    ///
+    /// - Returns: Of whom all is there now.
+    func takeInReturning() -> [String] {
+        guard isAwaiting else { return [] }
+        let ready = hosts.filter { $0.value.hasCaughtUp(after: steps) }.keys.sorted()
+        for id in ready { catchUp(id) }
+        isAwaiting = hosts.values.contains(where: \.isReturning)
+        return ready
+    }
+
+    /// Shows from now on what a host has missed while it was in no tile.
+    func catchUp(_ id: String) { hosts[id]?.catchUp() }
+
     /// Takes a host in; one of the same id leaves.
     func add(_ input: HostInput) {
         remove(input.id)
@@ -89,7 +115,8 @@ final class ProgramCore {
         sound.place(host)
         // Before the first scene nobody has a tile, and that says nothing.
         let view = hasScene ? scene.view(of: host.input.id) : .whole
-        host.input.view.withLock { $0 = view }
+        host.view(as: view, at: time, steps: steps)
+        if host.isReturning { isAwaiting = true }
         host.isConcealed = scene.concealed.contains(host.input.id)
     }
 
@@ -113,6 +140,7 @@ final class ProgramCore {
             mix(from: first)
             soundSeconds += MonotonicSleep.threadSeconds() - before
         case .picture(let index, let sample, let isLate):
+            time = ProgramTime.fractionalMilliseconds(ofSample: sample)
             let before = MonotonicSleep.threadSeconds()
             let began = MonotonicTime.now()
             makePicture(index, sample: sample, isLate: isLate)
@@ -145,6 +173,7 @@ final class ProgramCore {
 
     private func mix(from first: Int64) {
         let now = ProgramTime.fractionalMilliseconds(ofSample: first - ProgramTime.soundLead)
+        time = now
         sound.mix(hosts, leaving: leaving, from: first, now: now)
         if !leaving.isEmpty { leaving.removeAll { $0.hasGone } }
         publishSignals(at: now, from: first)

@@ -14,6 +14,20 @@ final class ProgramHost {
     private var offset: Double?
     private var rate = 0.0
     var isLeaving = false
+    private var returning: Returning?
+
+    /// A host that comes back from no tile.
+    private struct Returning {
+        let number: Int
+        /// How many steps the program had made.
+        let began: Int64
+        /// What it had decoded before has been looked at; nothing follows it until the rest is there.
+        var isSeen = false
+    }
+
+    /// Steps after which a host that comes back is shown as far as it has come: about a second.
+    private static let patience: Int64 = 120
+
     /// Nothing of the host may be seen, whether it has a tile or not; nothing that comes meanwhile ever is.
     var isConcealed = false {
         didSet {
@@ -27,6 +41,34 @@ final class ProgramHost {
 
     init(_ input: HostInput) {
         self.input = input
+    }
+
+    /// Says how it is seen.
+    ///
+    /// - Parameters:
+    ///   - time: Program time in milliseconds; nil before there is any.
+    ///   - steps: How many the program has made.
+    func view(as view: HostView, at time: Double?, steps: Int64) {
+        if let number = input.show(as: view, at: time) {
+            returning = Returning(number: number, began: steps)
+        } else if view == .hidden, returning != nil {
+            catchUp()
+        }
+    }
+
+    /// It comes back from no tile, and what it missed is not shown yet.
+    var isReturning: Bool { returning != nil }
+
+    /// Whether what it missed has been decoded, or it is high time.
+    func hasCaughtUp(after steps: Int64) -> Bool {
+        guard let returning else { return false }
+        return steps - returning.began >= Self.patience || input.media.withLock { $0.returns >= returning.number }
+    }
+
+    /// Shows from now on what it missed.
+    func catchUp() {
+        returning = nil
+        input.media.withLock { $0.join() }
     }
 
     /// It has left and is no longer heard.
@@ -58,12 +100,9 @@ final class ProgramHost {
     ///   - interval: Milliseconds from one picture to the next.
     ///   - place: The tile.
     func show(at sample: Int64, time: Double, interval: Double, in place: TilePlan.Place) -> TileContent {
-        let selected = offset.flatMap { offset in
-            input.media.withLock { media -> Picture? in
-                guard current != nil || !media.pictures.isEmpty else { return nil }
-                return selector.select(from: &media.pictures, hostTime: time - offset, interval: interval)
-            }
-        }
+        let isHeld = returning?.isSeen ?? false
+        returning?.isSeen = true
+        let selected = isHeld ? nil : selectPicture(time: time, interval: interval)
         if let selected {
             current = selected
             serial += 1
@@ -76,6 +115,14 @@ final class ProgramHost {
         )
         if look == .absent { current = nil }
         return TileContent(picture: current, serial: current == nil ? 0 : serial, look: look)
+    }
+
+    private func selectPicture(time: Double, interval: Double) -> Picture? {
+        guard let offset else { return nil }
+        return input.media.withLock { media in
+            guard current != nil || !media.pictures.isEmpty else { return nil }
+            return selector.select(from: &media.pictures, hostTime: time - offset, interval: interval)
+        }
     }
 
     func statistics(at now: Double) -> MixerStatistics.Host {

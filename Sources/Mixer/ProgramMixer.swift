@@ -16,11 +16,20 @@ public final class ProgramMixer: Sendable {
         case jitterTarget(HostInput, Int)
     }
 
+    private struct File: Sendable {
+        let asset: String
+        let bytes: ByteBuffer
+        /// Its number in a recording.
+        let number: Int
+    }
+
     private struct Control: Sendable {
         var isStarted = false
         var isStopped = false
         var scene: Scene?
         var changes: [Change] = []
+        /// Provided since the program's thread last looked.
+        var files: [File] = []
         var hosts: [String: HostInput] = [:]
         var decoders: [String: DecodeThread] = [:]
         var threads: [WorkerThread] = []
@@ -191,7 +200,13 @@ public final class ProgramMixer: Sendable {
     ///
     /// A scene may name it before it is here; until then, and when it cannot be read, the program does without.
     public func provide(_ bytes: ByteBuffer, for asset: String) {
-        assets.put(bytes, for: asset)
+        let file = File(asset: asset, bytes: bytes, number: recorder?.addFile(asset, bytes) ?? 0)
+        control.withLock { control in
+            // Of those of one name the newest counts; and what the shelf would not keep need not wait for it.
+            control.files.removeAll { $0.asset == asset }
+            control.files.append(file)
+            control.files.removeFirst(max(control.files.count - AssetShelf.limits.count, 0))
+        }
     }
 
     /// Changes how long a host's media is held back, milliseconds; it moves there without a break.
@@ -309,6 +324,7 @@ public final class ProgramMixer: Sendable {
     private func publish(_ core: ProgramCore, _ now: MonotonicTime) {
         let snapshot = core.snapshot(at: now)
         let seconds = MonotonicSleep.threadSeconds()
+        recorder?.reached(core.steps)
         report.withLock { report in
             report.statistics = snapshot
             report.programSeconds = seconds
@@ -319,12 +335,13 @@ public final class ProgramMixer: Sendable {
 
     /// Gives the core what was asked for since the last step; returns whether to stop.
     private func takeChanges(_ core: ProgramCore, _ thrift: inout Thrift) -> Bool {
-        let (scene, changes, isStopped) = control.withLock { control in
+        let (scene, changes, files, isStopped) = control.withLock { control in
             defer {
                 control.scene = nil
                 if !control.changes.isEmpty { control.changes = [] }
+                if !control.files.isEmpty { control.files = [] }
             }
-            return (control.scene, control.changes, control.isStopped)
+            return (control.scene, control.changes, control.files, control.isStopped)
         }
         for change in changes {
             switch change {
@@ -339,12 +356,18 @@ public final class ProgramMixer: Sendable {
                 recorder?.record(.jitterTarget(input.id, target), step: core.steps)
             }
         }
+        for file in files {
+            assets.put(file.bytes, for: file.asset)
+            recorder?.record(.provide(file.number), step: core.steps)
+        }
         if let scene {
             let shown = thrift.apply(scene, to: inputs)
             recorder?.record(.scene(shown), step: core.steps)
         }
         let drawn = drawingRoom.wardrobe.takeIn()
         if !drawn.isEmpty { recorder?.record(.drawn(drawn), step: core.steps) }
+        for id in core.takeInReturning() { recorder?.record(.caughtUp(id), step: core.steps) }
+        if let isReady = core.takeInMusic() { recorder?.record(.music(isReady), step: core.steps) }
         return isStopped
     }
 }

@@ -104,7 +104,7 @@ public final class ProgramRenderer {
         recorder?.begin(configuration, firstSample: firstSample)
     }
 
-    /// A core whose pieces are drawn as soon as they are asked for, and seen from the next picture on.
+    /// A core whose pieces are drawn after the step that asked for them, and seen from the next picture on.
     private static func core(
         _ configuration: ProgramConfiguration,
         anchor: ProgramAnchor,
@@ -120,7 +120,6 @@ public final class ProgramRenderer {
             ring: ring,
             output: output,
             wardrobe: wardrobe,
-            callDraftsman: { while wardrobe.drawNext() {} },
             returns: returns,
             music: music
         )
@@ -134,13 +133,16 @@ public final class ProgramRenderer {
 
     /// A host's way in; the same one when it has been added before.
     ///
-    /// - Parameter jitterTarget: Milliseconds its media is held back; nil takes the program's own.
-    public func addHost(_ id: String, jitterTarget: Int? = nil) -> HostInput {
+    /// - Parameters:
+    ///   - jitterTarget: Milliseconds its media is held back; nil takes the program's own.
+    ///   - mayStandStill: What it sends is a screen, of which pictures come only when something changes.
+    public func addHost(_ id: String, jitterTarget: Int? = nil, mayStandStill: Bool = false) -> HostInput {
         if let known = hosts.first(where: { $0.input.id == id }) { return known.input }
         let input = HostInput(
             id: id,
             anchor: anchor,
             jitterTarget: jitterTarget ?? configuration.jitterTarget,
+            mayStandStill: mayStandStill,
             recorder: recorder
         )
         recorder?.record(.add(input.recordedNumber), step: core.steps)
@@ -165,22 +167,48 @@ public final class ProgramRenderer {
 
     /// Gives the file that scenes call `asset`.
     public func provide(_ bytes: ByteBuffer, for asset: String) {
+        if let recorder { recorder.record(.provide(recorder.addFile(asset, bytes)), step: core.steps) }
         wardrobe.assets.put(bytes, for: asset)
     }
 
-    /// Shows what has been drawn only when it is told to; from the beginning on.
-    var waitsForDrawn = false
+    /// Shows what is drawn, and plays what is decoded, only when it is told to; from the beginning on.
+    var isTold = false
 
-    /// Shows these from now on, all of which were asked for.
-    func show(drawn overlays: [Overlay]) {
-        _ = wardrobe.takeIn(only: overlays)
+    /// Shows these from now on.
+    func show(drawn pieces: [Wardrobe.Piece]) {
+        wardrobe.takeIn(drawing: pieces)
+    }
+
+    /// Says whether a slate's music can be played from now on.
+    func setMusic(ready isReady: Bool) {
+        core.setMusic(ready: isReady)
     }
 
     private func takeInDrawn() {
-        guard !waitsForDrawn else { return }
+        guard !isTold else { return }
+        while wardrobe.drawNext() {}
         let drawn = wardrobe.takeIn()
         if !drawn.isEmpty { recorder?.record(.drawn(drawn), step: core.steps) }
     }
+
+    private func takeInMusic() {
+        music.fill()
+        guard !isTold, let isReady = core.takeInMusic() else { return }
+        recorder?.record(.music(isReady), step: core.steps)
+    }
+
+    /// Shows from now on what a host has missed while it was in no tile.
+    func catchUp(_ id: String) {
+        core.catchUp(id)
+    }
+
+    private func takeInReturning() {
+        guard !isTold else { return }
+        for id in core.takeInReturning() { recorder?.record(.caughtUp(id), step: core.steps) }
+    }
+
+    /// Pictures and quanta made, and jumps, so far.
+    var steps: Int64 { core.steps }
 
     /// Makes the next picture a key picture.
     public func requestKeyPicture() {
@@ -192,22 +220,27 @@ public final class ProgramRenderer {
         advance(to: moment) { _ in }
     }
 
-    /// - Parameter beforeStep: Called before each picture or quantum with how many were made, to change something.
-    func advance(to moment: MonotonicTime, beforeStep: (Int64) -> Void) {
+    /// - Parameters:
+    ///   - steps: Nothing is made after so many, be it due or not.
+    ///   - beforeStep: Called before each picture or quantum with how many were made, to change something.
+    func advance(to moment: MonotonicTime, until steps: Int64 = .max, beforeStep: (Int64) -> Void) {
         let before = MonotonicSleep.threadSeconds()
-        while now <= moment {
+        while now <= moment, core.steps < steps {
             beforeStep(core.steps)
             takeInDrawn()
             if let step = machine?.work(until: now) {
                 let shown = thrift.degrade(to: step, inputs)
                 recorder?.record(.scene(shown), step: core.steps)
             }
+            takeInMusic()
             decode()
+            takeInReturning()
             guard let next = core.step(at: now) else { continue }
             guard next <= moment else { break }
             now = next
         }
         now = max(now, moment)
+        recorder?.reached(core.steps)
         usedSeconds += MonotonicSleep.threadSeconds() - before
     }
 
@@ -236,14 +269,20 @@ public final class ProgramRenderer {
     private var inputs: [HostInput] { hosts.map(\.input) }
 
     private func decode() {
-        music.fill()
         let time = anchor.milliseconds(at: now)
         for host in hosts {
             let input = host.input
-            host.decoder.economy = input.economy.withLock { $0 }
-            host.decoder.view = input.view.withLock { $0 }
-            while let packet = input.takeDue(at: time) { host.decoder.decode(packet, into: input.media) }
-            while host.decoder.isBehind { host.decoder.catchUp(into: input.media) }
+            while true {
+                let packet = input.takeDue(at: time)
+                input.instruct(&host.decoder, for: packet)
+                if let packet {
+                    host.decoder.decode(packet, into: input.media)
+                } else if host.decoder.isBehind {
+                    host.decoder.catchUp(into: input.media)
+                } else {
+                    break
+                }
+            }
         }
     }
 }

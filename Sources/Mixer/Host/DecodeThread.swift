@@ -29,10 +29,10 @@ struct DecodeThread: Sendable {
             let started = MonotonicTime.now()
             while !input.hasEnded {
                 let packet = input.takeDue(at: input.anchor.milliseconds(at: .now()))
+                // Also without a packet: who stands still and is seen again has pictures that wait.
+                input.instruct(&decoder, for: packet)
                 guard packet != nil || decoder.isBehind else { break }
                 input.mark?.begin()
-                decoder.economy = input.economy.withLock { $0 }
-                decoder.view = input.view.withLock { $0 }
                 if let packet {
                     decoder.decode(packet, into: input.media)
                 } else {

@@ -6,6 +6,12 @@ struct DecodedMedia: ~Copyable, Sendable {
     private static let mostPictures = 32
 
     var pictures = Fifo<Picture>()
+    /// What is decoded of a host that comes back from no tile; nobody sees it until all of it is there.
+    private var apart = Fifo<Picture>()
+    /// The host comes back from no tile.
+    private var isApart = false
+    /// Up to which of its returns from no tile all that had waited is decoded.
+    var returns = 0
     var sound = SoundTrack()
     var pictureCount: Int64 = 0
     /// Pictures that came while the host was in no tile, and were not decoded.
@@ -28,17 +34,42 @@ struct DecodedMedia: ~Copyable, Sendable {
     mutating func append(_ picture: Picture) {
         pictureCount += 1
         guard !isConcealed, picture.presentationTimestamp > concealedUntil else { return }
-        if pictures.count == Self.mostPictures {
-            _ = pictures.popFirst()
-            overflowed += 1
-        }
-        pictures.append(picture)
+        overflowed += isApart ? Self.append(picture, to: &apart) : Self.append(picture, to: &pictures)
+    }
+
+    /// Returns how many had to go for it.
+    private static func append(_ picture: Picture, to queue: inout Fifo<Picture>) -> Int64 {
+        var gone: Int64 = 0
+        if queue.count == mostPictures, queue.popFirst() != nil { gone = 1 }
+        queue.append(picture)
+        return gone
+    }
+
+    /// From now on pictures are put aside, until `join`.
+    mutating func setApart() {
+        isApart = true
+        apart.removeAll()
+    }
+
+    /// What was put aside takes the place of what was there before.
+    mutating func join() {
+        guard isApart else { return }
+        isApart = false
+        swap(&pictures, &apart)
+        apart.removeAll()
+    }
+
+    /// A key picture comes of a host in no tile: of those before it only the last may still be the present one.
+    mutating func letGoHidden() {
+        guard !isApart else { return apart.removeAll() }
+        while pictures.count > 1 { _ = pictures.popFirst() }
     }
 
     /// From now on nothing of the host may be seen; what is kept of it is let go.
     mutating func conceal() {
         isConcealed = true
         pictures.removeAll()
+        apart.removeAll()
     }
 
     /// What comes from now on may be seen.

@@ -22,6 +22,8 @@ struct HostDecoder: ~Copyable {
             economise()
         }
     }
+    /// Up to which of the host's returns from no tile all that had waited is decoded.
+    var returns = 0
     /// What is left out.
     private var applied = VideoDecoder.Economy.none
     /// Of the last picture.
@@ -171,7 +173,7 @@ struct HostDecoder: ~Copyable {
         isWaitingForKey = !hidden.append(packet)
         guard !isWaitingForKey else { return }
         guard packet.isKeyPicture else { return media.withLock { $0.hiddenPictures += 1 } }
-        media.withLock { $0.pictures.removeAll() }
+        media.withLock { $0.letGoHidden() }
         try decodeShown(packet, media)
         // Out at once, without waiting for those that may come before it; it is decoded again with what follows it.
         video?.flush { picture in media.withLock { $0.append(picture) } }

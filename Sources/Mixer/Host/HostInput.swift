@@ -26,7 +26,7 @@ public final class HostInput: Sendable {
     /// What the decoder may leave out, and the program's thread changes.
     let economy = Mutex(VideoDecoder.Economy.none)
     /// How the host is seen, which the program's thread changes.
-    let view = Mutex(HostView.whole)
+    private let views = Mutex(HostViews())
 
     /// Says that this host's media is being decoded.
     let mark: WorkMark?
@@ -72,7 +72,8 @@ public final class HostInput: Sendable {
         self.anchor = anchor
         self.recorder = recorder
         target = Atomic(jitterTarget)
-        recordedNumber = recorder?.addHost(id, jitterTarget: jitterTarget) ?? 0
+        recordedNumber =
+            recorder?.addHost(id, jitterTarget: jitterTarget, mayStandStill: mayStandStill) ?? 0
         intake = Mutex(Intake(timeline: HostTimeline(target: Double(jitterTarget))))
     }
 
@@ -134,6 +135,39 @@ public final class HostInput: Sendable {
         if isConcealed { return media.withLock { $0.conceal() } }
         let newest = intake.withLock { $0.newestPicture }
         media.withLock { $0.reveal(after: newest) }
+    }
+
+    /// Says how the host is seen from now on; the program's thread.
+    ///
+    /// - Parameter now: Program time in milliseconds; nil before there is any.
+    /// - Returns: The number of its return when it comes back from no tile, and what it is to show has to be decoded.
+    func show(as view: HostView, at now: Double?) -> Int? {
+        // Only the program's thread changes it: what is read here stays true.
+        let newest = views.withLock { $0.newest }
+        guard view != newest else { return nil }
+        let isReturning = newest == .hidden
+        // Before the decode thread may begin with it.
+        if isReturning { media.withLock { $0.setApart() } }
+        let offset = intake.withLock { $0.timeline.provisionalOffset }
+        let start = now.flatMap { now in offset.map { now - $0 + Self.pictureLead + HostViews.margin } }
+        let returns = views.withLock { views in
+            views.change(to: view, from: start)
+            return views.returns
+        }
+        guard isReturning else { return nil }
+        wakeUp()
+        return returns
+    }
+
+    /// Lets `decoder` know how the host is seen with the picture in `packet`, and how much it is to do.
+    func instruct(_ decoder: inout HostDecoder, for packet: MediaPacket?) {
+        decoder.economy = economy.withLock { $0 }
+        let (view, returns) = views.withLock { ($0.follow(packet), $0.returns) }
+        decoder.view = view
+        if packet == nil, decoder.returns != returns, !decoder.isBehind {
+            decoder.returns = returns
+            media.withLock { $0.returns = returns }
+        }
     }
 
     /// Moves the host's offset on; the program's thread, once per quantum.

@@ -7,6 +7,12 @@ enum ArrivalChange: Sendable, Equatable, Codable {
     case scene(Scene)
     /// A host's media is held back so many milliseconds from here on.
     case jitterTarget(String, Int)
+    /// The file of this number is there from here on.
+    case provide(Int)
     /// These have been drawn, and are seen from here on.
-    case drawn([Overlay])
+    case drawn([Wardrobe.Piece])
+    /// Whether the music of the slate is decoded far enough to be played from here on.
+    case music(Bool)
+    /// What this host missed while it was in no tile has been decoded, and is seen from here on.
+    case caughtUp(String)
 }

@@ -5,16 +5,18 @@ import NIOCore
 /// Reads a recording of arrivals from the beginning; see `ArrivalHead` for the file.
 struct ArrivalReader: ~Copyable {
     enum Entry {
-        case input(id: String, jitterTarget: Int)
+        case input(id: String, jitterTarget: Int, mayStandStill: Bool)
         /// - arrival: Nanoseconds since the program began.
         case packet(input: Int, arrival: Int64, MediaPacket)
         case change(step: Int64, ArrivalChange)
-        case end
+        case file(name: String, bytes: ByteBuffer)
+        /// - steps: How many the program had made.
+        case end(steps: Int64)
     }
 
     private static let chunk = 1 << 20
-    /// No packet is as long; a length beyond it is no length.
-    private static let longestEntry = 64 << 20
+    /// No packet and no file is as long; a length beyond it is no length.
+    private static let longestEntry = 128 << 20
 
     private let file: FileHandle
     private var buffer = ByteBuffer()
@@ -71,9 +73,15 @@ struct ArrivalReader: ~Copyable {
         guard let kind = buffer.readInteger(as: UInt8.self) else { return nil }
         switch ArrivalHead.Entry(rawValue: kind) {
         case .input:
-            guard let id = buffer.readBlock(), let target = buffer.readCount() else { return nil }
+            guard let id = buffer.readBlock(), let target = buffer.readCount(),
+                let mayStandStill = buffer.readInteger(as: UInt8.self)
+            else { return nil }
             lastTimestamps.append(0)
-            return .input(id: String(buffer: id), jitterTarget: Int(clamping: target))
+            return .input(
+                id: String(buffer: id),
+                jitterTarget: Int(clamping: target),
+                mayStandStill: mayStandStill == 1
+            )
         case .packet:
             return try readPacket(&buffer)
         case .change:
@@ -81,7 +89,11 @@ struct ArrivalReader: ~Copyable {
             guard let change: ArrivalChange = json.decodeJSON() else { throw ArrivalError("a change cannot be read") }
             return .change(step: Int64(clamping: step), change)
         case .end:
-            return buffer.readInteger(as: UInt8.self).map { _ in .end }
+            guard buffer.readInteger(as: UInt8.self) != nil, let steps = buffer.readCount() else { return nil }
+            return .end(steps: Int64(clamping: steps))
+        case .file:
+            guard let name = buffer.readBlock(), let bytes = buffer.readBlock() else { return nil }
+            return .file(name: String(buffer: name), bytes: ByteBuffer(bytes: bytes.readableBytesView))
         case nil:
             throw ArrivalError("an entry is of the unknown kind \(kind)")
         }

@@ -24,17 +24,22 @@ public final class ArrivalRecorder: Sendable {
     }
 
     fileprivate struct State: Sendable {
+        /// What waits for the disk before `pending`: among it files as they came, not copied.
+        var blocks: [ByteBuffer] = []
+        var blockBytes = 0
         var pending = ByteBuffer()
         var written = 0
         var inputs = 0
+        var files = 0
+        var steps: Int64 = 0
         var lastArrival: Int64 = 0
         var lastTimestamps: [Int64] = []
         var hasBegun = false
         var end: End?
     }
 
-    /// Bytes that wait for the disk at most.
-    private static let mostPending = 32 << 20
+    /// Bytes that wait for the disk at most: all files that a program keeps may come at once.
+    private static let mostPending = AssetShelf.limits.bytes + 32 << 20
 
     private let file: ArrivalFile
     private let largestSize: Int
@@ -75,15 +80,32 @@ public final class ArrivalRecorder: Sendable {
     }
 
     /// A host's input comes into being; returns its number.
-    func addHost(_ id: String, jitterTarget: Int) -> Int {
+    func addHost(_ id: String, jitterTarget: Int, mayStandStill: Bool = false) -> Int {
         append { state in
             state.pending.writeInteger(ArrivalHead.Entry.input.rawValue)
             state.pending.writeBlock(id.utf8)
             state.pending.writeCount(UInt64(max(jitterTarget, 0)))
+            state.pending.writeInteger(UInt8(mayStandStill ? 1 : 0))
             state.lastTimestamps.append(0)
             state.inputs += 1
             return state.inputs - 1
         } ?? 0
+    }
+
+    /// A file comes that scenes may name; returns its number.
+    func addFile(_ name: String, _ bytes: ByteBuffer) -> Int {
+        append(bytes) { state in
+            state.pending.writeInteger(ArrivalHead.Entry.file.rawValue)
+            state.pending.writeBlock(name.utf8)
+            state.pending.writeCount(UInt64(bytes.readableBytes))
+            state.files += 1
+            return state.files - 1
+        } ?? 0
+    }
+
+    /// The program has made so many steps.
+    func reached(_ steps: Int64) {
+        state.withLock { $0.steps = max($0.steps, steps) }
     }
 
     /// - Parameters:
@@ -115,20 +137,24 @@ public final class ArrivalRecorder: Sendable {
         }
     }
 
+    /// - Parameter file: Follows what `write` writes.
     @discardableResult
-    private func append<Result: Sendable>(_ write: (inout State) -> Result) -> Result? {
+    private func append<Result: Sendable>(_ file: ByteBuffer? = nil, _ write: (inout State) -> Result) -> Result? {
         let (result, isFirst) = state.withLock { state -> (Result?, Bool) in
             guard state.end == nil else { return (nil, false) }
-            let before = state.pending.readableBytes
+            let (before, isFirst) = (state.pending.readableBytes, state.waiting == 0)
             let result = write(&state)
-            if state.written + state.pending.readableBytes > largestSize {
+            let waiting = state.waiting + (file?.readableBytes ?? 0)
+            if state.written + waiting > largestSize {
                 state.cut(to: before)
                 state.finish(.full)
-            } else if state.pending.readableBytes > Self.mostPending {
+            } else if waiting > Self.mostPending {
                 state.cut(to: before)
                 state.finish(.behind)
+            } else if let file {
+                state.append(file)
             }
-            return (result, before == 0)
+            return (result, isFirst)
         }
         if isFirst { wake.signal() }
         return result
@@ -139,21 +165,35 @@ public final class ArrivalRecorder: Sendable {
         while true {
             wake.wait()
             while true {
-                let (bytes, isLast) = state.withLock { state -> (ByteBuffer, Bool) in
-                    let bytes = state.pending
-                    state.pending = ByteBuffer()
-                    state.written += bytes.readableBytes
-                    return (bytes, state.end != nil)
+                let (blocks, isLast) = state.withLock { ($0.takeAll(), $0.end != nil) }
+                for block in blocks {
+                    if let failure = file.append(block) { return state.withLock { $0.end = .failed(failure) } }
                 }
-                if let failure = file.append(bytes) { return state.withLock { $0.end = .failed(failure) } }
                 if isLast { return }
-                if bytes.readableBytes == 0 { break }
+                if blocks.isEmpty { break }
             }
         }
     }
 }
 
 extension ArrivalRecorder.State {
+    /// Bytes that wait for the disk.
+    fileprivate var waiting: Int { blockBytes + pending.readableBytes }
+
+    fileprivate mutating func append(_ file: ByteBuffer) {
+        blocks += [pending, file]
+        blockBytes += pending.readableBytes + file.readableBytes
+        pending = ByteBuffer()
+    }
+
+    /// All that waits, which is the disk's from now on.
+    fileprivate mutating func takeAll() -> [ByteBuffer] {
+        guard waiting > 0 else { return [] }
+        defer { (blocks, blockBytes, pending) = ([], 0, ByteBuffer()) }
+        written += waiting
+        return blocks + [pending]
+    }
+
     /// Takes back what was written last.
     fileprivate mutating func cut(to size: Int) {
         pending.moveWriterIndex(to: pending.readerIndex + size)
@@ -164,6 +204,7 @@ extension ArrivalRecorder.State {
         end = reason
         pending.writeInteger(ArrivalHead.Entry.end.rawValue)
         pending.writeInteger(UInt8(reason == .closed ? 0 : 1))
+        pending.writeCount(UInt64(max(steps, 0)))
     }
 }
 

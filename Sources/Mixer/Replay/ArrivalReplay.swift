@@ -1,46 +1,64 @@
 public import Codecs
 public import Media
+import NIOCore
 public import Stage
 
 /// Makes a program again from a recording of its arrivals, by a virtual clock: as fast as the processor goes, and the
 /// same in every run.
 ///
 /// It is the program that the live mixer made wherever that was in time: each decision about a host follows from when
-/// its packets came, each change takes effect between the same two steps, and so does each name and card that was drawn
-/// beside it. Not repeated are what the machine alone was guilty of (a picture that was late, an encoder that was
-/// behind) and the files that scenes name.
+/// its packets came, each change takes effect between the same two steps, and so does each file that scenes name, each
+/// name and card that was drawn beside the program, and the music that was decoded there. It ends with the step with
+/// which the live one ended, for where everything stands still nothing arrives. Not repeated is what the machine alone
+/// was guilty of: a picture that was late, an encoder that was behind.
 public struct ArrivalReplay: Sendable {
     private let path: String
     private let head: ArrivalHead
-    private let inputs: [(id: String, jitterTarget: Int)]
+    private let inputs: [Input]
+    private let files: [(name: String, bytes: ByteBuffer)]
     private let changes: [(step: Int64, change: ArrivalChange)]
+    /// How many the program had made; nil where the recording was cut off.
+    private let steps: Int64?
     /// When the last packet came, in nanoseconds since the beginning.
     private let end: Int64
     /// Packets in the recording.
     public let packets: Int
+
+    /// A host's way in, as it came into being.
+    private struct Input: Sendable {
+        let id: String
+        let jitterTarget: Int
+        let mayStandStill: Bool
+    }
 
     /// Looks through the recording at `path`.
     ///
     /// - Throws: `ArrivalError` when it cannot be read; one that was cut off can.
     public init(path: String) throws(ArrivalError) {
         var reader = try ArrivalReader(path: path)
-        var inputs: [(id: String, jitterTarget: Int)] = []
+        var inputs: [Input] = []
+        var files: [(name: String, bytes: ByteBuffer)] = []
         var changes: [(step: Int64, change: ArrivalChange)] = []
         var (end, packets) = (Int64(0), 0)
+        var steps: Int64?
         while let entry = try reader.next() {
             switch entry {
-            case .input(let id, let target): inputs.append((id, target))
+            case .input(let id, let target, let mayStandStill):
+                inputs.append(Input(id: id, jitterTarget: target, mayStandStill: mayStandStill))
+            case .file(let name, let bytes): files.append((name, bytes))
             case .change(let step, let change): changes.append((step, change))
             case .packet(_, let arrival, _):
                 end = max(end, arrival)
                 packets += 1
-            case .end: break
+            case .end(let made): steps = made
             }
         }
         self.path = path
         head = reader.head
         self.inputs = inputs
+        self.files = files
         self.changes = changes
+        self.steps = steps
         self.end = end
         self.packets = packets
     }
@@ -87,39 +105,48 @@ public struct ArrivalReplay: Sendable {
         return (output.fingerprint, renderer.statistics)
     }
 
-    /// Lets everything happen to `renderer` in its turn, up to the last arrival and the last change.
+    /// Lets everything happen to `renderer` in its turn, up to the last step; where that is not known, to the last
+    /// arrival and the last change.
     func run(_ renderer: ProgramRenderer) throws(ArrivalError) {
-        var course = Course(inputs: inputs, changes: changes)
-        renderer.waitsForDrawn = true
+        var course = Course(inputs: inputs, files: files, changes: changes)
+        let last = steps ?? .max
+        renderer.isTold = true
         var reader = try ArrivalReader(path: path)
         while let entry = try reader.next() {
             guard case .packet(let number, let arrival, let packet) = entry else { continue }
             let moment = MonotonicTime(nanoseconds: arrival)
-            renderer.advance(to: moment) { course.change(renderer, before: $0) }
+            renderer.advance(to: moment, until: last) { course.change(renderer, before: $0) }
             course.deliver(packet, from: number, at: moment)
         }
         var moment = MonotonicTime(nanoseconds: end)
         repeat {
-            renderer.advance(to: moment) { course.change(renderer, before: $0) }
+            renderer.advance(to: moment, until: last) { course.change(renderer, before: $0) }
             moment = moment.advanced(milliseconds: 20)
-        } while !course.isOver
+        } while renderer.steps < steps ?? course.lastStep
     }
 
     /// Who is there as the recording goes on.
     private struct Course {
-        let inputs: [(id: String, jitterTarget: Int)]
+        let inputs: [Input]
+        let files: [(name: String, bytes: ByteBuffer)]
         let changes: [(step: Int64, change: ArrivalChange)]
         private var next = 0
         private var present: [Int: HostInput] = [:]
         /// Packets of inputs that do not take part yet.
         private var early: [Int: [(packet: MediaPacket, arrival: MonotonicTime)]] = [:]
 
-        init(inputs: [(id: String, jitterTarget: Int)], changes: [(step: Int64, change: ArrivalChange)]) {
+        init(
+            inputs: [Input],
+            files: [(name: String, bytes: ByteBuffer)],
+            changes: [(step: Int64, change: ArrivalChange)]
+        ) {
             self.inputs = inputs
+            self.files = files
             self.changes = changes
         }
 
-        var isOver: Bool { next == changes.count }
+        /// The one that the last change came before.
+        var lastStep: Int64 { changes.last.map { $0.step + 1 } ?? 0 }
 
         mutating func deliver(_ packet: MediaPacket, from number: Int, at arrival: MonotonicTime) {
             if let input = present[number] {
@@ -136,7 +163,10 @@ public struct ArrivalReplay: Sendable {
                 case .remove(let id): renderer.removeHost(id)
                 case .scene(let scene): renderer.apply(scene)
                 case .jitterTarget(let id, let target): renderer.setJitterTarget(target, for: id)
-                case .drawn(let overlays): renderer.show(drawn: overlays)
+                case .provide(let number): provide(number, to: renderer)
+                case .drawn(let pieces): renderer.show(drawn: pieces)
+                case .caughtUp(let id): renderer.catchUp(id)
+                case .music(let isReady): renderer.setMusic(ready: isReady)
                 }
                 next += 1
             }
@@ -144,11 +174,21 @@ public struct ArrivalReplay: Sendable {
 
         private mutating func add(_ number: Int, to renderer: ProgramRenderer) {
             guard inputs.indices.contains(number), present[number] == nil else { return }
-            let input = renderer.addHost(inputs[number].id, jitterTarget: inputs[number].jitterTarget)
+            let recorded = inputs[number]
+            let input = renderer.addHost(
+                recorded.id,
+                jitterTarget: recorded.jitterTarget,
+                mayStandStill: recorded.mayStandStill
+            )
             present[number] = input
             for (packet, arrival) in early.removeValue(forKey: number) ?? [] {
                 input.receive(packet, arrival: arrival)
             }
+        }
+
+        private func provide(_ number: Int, to renderer: ProgramRenderer) {
+            guard files.indices.contains(number) else { return }
+            renderer.provide(files[number].bytes, for: files[number].name)
         }
     }
 }

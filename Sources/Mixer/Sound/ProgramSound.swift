@@ -35,6 +35,12 @@ final class ProgramSound {
         for host in scene.sound.returns where returns[host] == nil { returns[host] = ReturnMix() }
     }
 
+    /// Looks whether the slate's music is decoded far enough; returns whether it is, if that has changed.
+    func lookForMusic() -> Bool? { music.look() }
+
+    /// Says whether the slate's music is decoded far enough.
+    func setMusic(ready isReady: Bool) { music.isReady = isReady }
+
     /// Gives `host` the place in the mix that the scene has for it; one that leaves has none.
     ///
     /// A fader that is all the way down takes a host off as a microphone does that is switched off, and so nothing is

@@ -39,7 +39,7 @@ import Testing
         #expect(ask(for: [tag("Ada"), tag("Ben")]))
         #expect(draw() == 2)
         #expect(wardrobe.drawn(wardrobe.piece(tag("Ada"))) == nil && wardrobe.version == 0)
-        #expect(Set(wardrobe.takeIn()) == [tag("Ada"), tag("Ben")] && wardrobe.version == 1)
+        #expect(Set(wardrobe.takeIn()) == Set([tag("Ada"), tag("Ben")].map(wardrobe.piece)) && wardrobe.version == 1)
         let ada = try #require(wardrobe.drawn(wardrobe.piece(tag("Ada"))) ?? nil)
         for _ in 0..<5 { #expect(!ask(for: [tag("Ada"), tag("Ben")])) }
         // Off and on again, as microphones go.
@@ -68,7 +68,7 @@ import Testing
         let logo = Overlay.logo(LogoOverlay(asset: "asset:sign", height: 16, mostWidth: 64))
         func drawn() -> OverlayPicture? { (wardrobe.drawn(wardrobe.piece(logo)) ?? nil)?.overlay }
         #expect(ask(for: [logo]) && draw() == 1)
-        #expect(wardrobe.takeIn() == [logo] && drawn() == nil && !ask(for: [logo]))
+        #expect(wardrobe.takeIn() == [wardrobe.piece(logo)] && drawn() == nil && !ask(for: [logo]))
         for colour in [YUVColour.red, .blue] {
             assets.put(try file(colour).png(), for: "asset:sign")
             #expect(drawn() == nil && ask(for: [logo]) && draw() == 1)
@@ -79,15 +79,5 @@ import Testing
         #expect(ask(for: [logo]) && draw() == 1)
         _ = wardrobe.takeIn()
         #expect(drawn() == nil && draw() == 0)
-    }
-
-    @Test("a program that is made again takes in what it is told to, and nothing before that")
-    func replayed() {
-        _ = ask(for: [tag("Ada"), tag("Ben")])
-        _ = draw()
-        #expect(wardrobe.takeIn(only: []).isEmpty && wardrobe.version == 0)
-        #expect(wardrobe.takeIn(only: [tag("Ben")]) == [tag("Ben")])
-        #expect(wardrobe.drawn(wardrobe.piece(tag("Ada"))) == nil)
-        #expect(wardrobe.takeIn() == [tag("Ada")] && wardrobe.version == 2)
     }
 }

@@ -24,13 +24,15 @@ import Testing
         return entries
     }
 
-    @Test("What is written is what is read: inputs, packets with their times, changes")
+    @Test("What is written is what is read: inputs, packets with their times, files, changes, the end")
     func roundTrip() throws {
         defer { remove() }
         let recorder = try ArrivalRecorder(path: path)
         let configuration = ProgramConfiguration(width: 320, height: 180, frameRate: FrameRate(30000, per: 1001))
         recorder.begin(configuration, firstSample: 1 << 40)
-        let (first, second) = (recorder.addHost("a", jitterTarget: 60), recorder.addHost("b", jitterTarget: 300))
+        let (first, second) = (
+            recorder.addHost("a", jitterTarget: 60), recorder.addHost("b", jitterTarget: 300, mayStandStill: true)
+        )
         let picture = MediaPacket(
             content: .picture(.h264, isKey: true, isDisposable: false),
             timestamp: 1 << 33,
@@ -43,15 +45,22 @@ import Testing
         recorder.record(.add(first), step: 0)
         recorder.record(.scene(Timetable.scene(["a", "b"])), step: 7)
         recorder.record(.jitterTarget("a", 90), step: 300)
+        let bytes = ByteBuffer(bytes: (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
+        #expect(recorder.addFile("asset:wall", bytes) == 0)
+        recorder.record(.provide(0), step: 301)
+        recorder.record(.music(true), step: 302)
+        recorder.reached(400)
         recorder.close()
         #expect(recorder.end == .closed)
         #expect(try ArrivalReader(path: path).head == ArrivalHead(configuration: configuration, firstSample: 1 << 40))
         let entries = try entries()
-        #expect(entries.count == 8)
-        guard case .input("a", 60) = entries[0], case .input("b", 300) = entries[1],
+        #expect(entries.count == 11)
+        guard case .input("a", 60, false) = entries[0], case .input("b", 300, true) = entries[1],
             case .packet(0, 5_000_000, let one) = entries[2], case .packet(1, 4_999_000, let two) = entries[3],
             case .change(0, .add(0)) = entries[4], case .change(7, .scene(let scene)) = entries[5],
-            case .change(300, .jitterTarget("a", 90)) = entries[6], case .end = entries[7]
+            case .change(300, .jitterTarget("a", 90)) = entries[6], case .file("asset:wall", bytes) = entries[7],
+            case .change(301, .provide(0)) = entries[8], case .change(302, .music(true)) = entries[9],
+            case .end(400) = entries[10]
         else {
             Issue.record("\(entries)")
             return

@@ -82,6 +82,22 @@ import Testing
         #expect(TestTone.largestStep(in: output.left[...]) < limit)
     }
 
+    @Test("Another file in the place of the one that plays begins when that has faded out, without a click")
+    func replaced() throws {
+        let rehearsal = try Rehearsal()
+        rehearsal.renderer.provide(try SoundFile.tone(440), for: "asset:music")
+        rehearsal.renderer.apply(Self.slate("asset:music"))
+        rehearsal.run(to: 2000)
+        rehearsal.renderer.provide(try SoundFile.tone(880), for: "asset:music")
+        rehearsal.run(to: 4000)
+        let output = rehearsal.output
+        #expect(abs(TestTone.level(of: 440, in: output.sound(from: 1000, to: 2000)) - Self.amplitude) < 0.005)
+        #expect(TestTone.level(of: 440, in: output.sound(from: 2700, to: 3900)) < 0.001)
+        #expect(abs(TestTone.level(of: 880, in: output.sound(from: 3300, to: 3900)) - Self.amplitude) < 0.005)
+        let limit = TestTone.step(of: 880, amplitude: Self.amplitude) * 1.05
+        #expect(TestTone.largestStep(in: output.left[...]) < limit)
+    }
+
     @Test("What is no music is silence, and what is hardly a file is not gone through for ever")
     func nonsense() throws {
         for bytes in [

@@ -11,7 +11,7 @@ final class Wardrobe: Sendable {
     private static let spare = 48
 
     /// Something to be drawn: the same overlay with another file of the same name is another one.
-    struct Piece: Sendable, Hashable {
+    struct Piece: Sendable, Hashable, Codable {
         var overlay: Overlay
         /// 0 without a file.
         var assetVersion: Int
@@ -22,11 +22,17 @@ final class Wardrobe: Sendable {
         var waiting: [Piece] = []
         /// Drawn and not taken in yet, in the order in which they were drawn.
         var ready: [(piece: Piece, content: RenderedOverlay.Content?)] = []
-        /// nil for those that cannot be drawn, or of which nothing is seen.
-        var drawn: [Piece: RenderedOverlay?] = [:]
+        var drawn: [Piece: Drawn] = [:]
         /// Those drawn that are not wanted, the one unwanted longest first.
         var unwanted: [Piece] = []
         var serial: Int64 = 0
+    }
+
+    private struct Drawn {
+        /// Rises with everything that is taken in.
+        let serial: Int64
+        /// nil for what cannot be drawn, or of which nothing is seen.
+        let overlay: RenderedOverlay?
     }
 
     let assets: AssetShelf
@@ -49,7 +55,11 @@ final class Wardrobe: Sendable {
     /// Says which pieces are wanted from now on; returns whether there is something to draw.
     func ask(for pieces: Set<Piece>) -> Bool {
         state.withLock { state in
-            state.unwanted.append(contentsOf: state.wanted.filter { !pieces.contains($0) && state.drawn[$0] != nil })
+            // In one order in every run: which of them goes first says what has to be drawn again.
+            let dropped = state.wanted.subtracting(pieces).compactMap { piece in
+                state.drawn[piece].map { (piece: piece, serial: $0.serial) }
+            }
+            state.unwanted.append(contentsOf: dropped.sorted { $0.serial < $1.serial }.map(\.piece))
             state.unwanted.removeAll(where: pieces.contains)
             state.wanted = pieces
             state.waiting = pieces.filter { piece in
@@ -64,48 +74,57 @@ final class Wardrobe: Sendable {
 
     /// The piece as it is painted; nil when it is not there yet, and nil within when there is nothing to paint.
     func drawn(_ piece: Piece) -> RenderedOverlay?? {
-        state.withLock { $0.drawn[piece] }
+        state.withLock { $0.drawn[piece].map(\.overlay) }
     }
 
     /// Draws one piece that waits; returns whether there was one.
     func drawNext() -> Bool {
         guard let piece = state.withLock({ $0.waiting.popLast() }) else { return false }
-        let content: RenderedOverlay.Content?
-        do {
-            content = try piece.overlay.render(with: OverlayImages(assets))
-        } catch {
-            // A file of no known kind, most of all: the program does without.
-            content = nil
-        }
+        let content = draw(piece)
         state.withLock { $0.ready.append((piece, content)) }
         hasReady.store(true, ordering: .releasing)
         return true
     }
 
+    private func draw(_ piece: Piece) -> RenderedOverlay.Content? {
+        do {
+            return try piece.overlay.render(with: OverlayImages(assets))
+        } catch {
+            // A file of no known kind, most of all: the program does without.
+            return nil
+        }
+    }
+
     /// Takes in what is ready; the program's thread, between two steps.
     ///
-    /// - Parameter overlays: Only these, when they are ready; nil for all.
     /// - Returns: What was taken in.
-    func takeIn(only overlays: [Overlay]? = nil) -> [Overlay] {
+    func takeIn() -> [Piece] {
         guard hasReady.load(ordering: .acquiring) else { return [] }
-        let taken = state.withLock { state -> [Overlay] in
-            let ready = state.ready
-            state.ready.removeAll()
-            var taken: [Overlay] = []
-            for (piece, content) in ready {
-                if let overlays, !overlays.contains(piece.overlay) {
-                    state.ready.append((piece, content))
-                    continue
-                }
-                // One that was asked for again while it was drawn is drawn twice; the first will do.
-                guard state.drawn[piece] == nil else { continue }
-                taken.append(piece.overlay)
+        let ready = state.withLock { state in
+            defer { state.ready.removeAll() }
+            hasReady.store(false, ordering: .relaxed)
+            return state.ready
+        }
+        // One whose file is another by now may show either, and is asked for anew.
+        return takeIn(ready.filter { piece($0.piece.overlay) == $0.piece })
+    }
+
+    /// Draws `pieces` at once, whether they wait or not, and takes them in; the program's thread, between two steps.
+    func takeIn(drawing pieces: [Piece]) {
+        _ = takeIn(pieces.map { ($0, draw($0)) })
+    }
+
+    private func takeIn(_ ready: [(piece: Piece, content: RenderedOverlay.Content?)]) -> [Piece] {
+        let taken = state.withLock { state -> [Piece] in
+            var taken: [Piece] = []
+            // One that was asked for again while it was drawn is drawn twice; the first will do.
+            for (piece, content) in ready where state.drawn[piece] == nil {
+                taken.append(piece)
                 state.serial += 1
-                let drawn = content.map { RenderedOverlay(serial: state.serial, content: $0) }
-                state.drawn.updateValue(drawn, forKey: piece)
+                let overlay = content.map { RenderedOverlay(serial: state.serial, content: $0) }
+                state.drawn[piece] = Drawn(serial: state.serial, overlay: overlay)
                 if !state.wanted.contains(piece) { state.unwanted.append(piece) }
             }
-            if state.ready.isEmpty { hasReady.store(false, ordering: .relaxed) }
             return taken
         }
         if !taken.isEmpty { takenCount.add(1, ordering: .releasing) }

@@ -18,7 +18,8 @@ final class SlateMusic: Sendable {
     fileprivate static let shortest: Int64 = 4800
 
     fileprivate struct State: ~Copyable {
-        var asset: String?
+        /// What is played; nil for nothing, or a file that is not there.
+        var file: ByteBuffer?
         /// Counts what was asked to be played, so that late sound of the one before is known.
         var turn = 0
         var ring = SampleRing(capacity: 1 << 17)
@@ -28,8 +29,6 @@ final class SlateMusic: Sendable {
     /// What `fill` has open.
     fileprivate struct Player: ~Copyable {
         var turn = 0
-        /// The version of the file that was opened, or could not be; 0 for none.
-        var version = 0
         var decoder: SoundFileDecoder?
         var played: Int64 = 0
     }
@@ -39,16 +38,20 @@ final class SlateMusic: Sendable {
     private let player = Mutex(Player())
     private let wake = DispatchSemaphore(value: 0)
 
-    /// - Parameter assets: Where the files are; one that is not there is silence until it comes.
+    /// - Parameter assets: Where the files are.
     init(_ assets: AssetShelf) {
         self.assets = assets
     }
 
-    /// Begins an asset from its start; nil ends.
+    /// Begins an asset from its start, with the file that is there now; nil ends.
     func play(_ asset: String?) {
-        state.withLock { $0.begin(asset) }
+        let file = asset.flatMap { assets.asset($0) }
+        state.withLock { $0.begin(file?.bytes) }
         wake.signal()
     }
+
+    /// The version of the file that an asset would be played from now; 0 while there is none.
+    func version(of asset: String) -> Int { assets.asset(asset)?.version ?? 0 }
 
     /// A quantum at least is decoded.
     var isReady: Bool { state.withLock { $0.ring.count >= ProgramTime.quantum } }
@@ -67,14 +70,8 @@ final class SlateMusic: Sendable {
 
     /// Opens what is to be played, if that has changed; returns how many samples are missing, nil for nothing to do.
     private func prepare(_ player: inout Player) -> Int? {
-        let (turn, name) = state.withLock { ($0.turn, $0.asset) }
-        let file = name.flatMap { assets.asset($0) }
-        if player.turn != turn || player.version != file?.version ?? 0 {
-            // Another file in the place of the one that plays begins at once.
-            let isReplaced = player.turn == turn && player.decoder != nil
-            if isReplaced { state.withLock { $0.ring.skip($0.ring.count) } }
-            player.open(file, turn: turn)
-        }
+        let (turn, file) = state.withLock { ($0.turn, $0.file) }
+        if player.turn != turn { player.open(file, turn: turn) }
         guard player.decoder != nil else { return nil }
         return Self.ahead - state.withLock { $0.ring.count }
     }
@@ -88,7 +85,7 @@ final class SlateMusic: Sendable {
     /// Decodes until closed, each time there is something to do.
     func run() {
         while true {
-            let (isPlaying, isClosed) = state.withLock { ($0.asset != nil, $0.isClosed) }
+            let (isPlaying, isClosed) = state.withLock { ($0.file != nil, $0.isClosed) }
             if isClosed { return }
             fill()
             if isPlaying { _ = wake.wait(timeout: .now() + .milliseconds(250)) } else { wake.wait() }
@@ -103,22 +100,21 @@ final class SlateMusic: Sendable {
 }
 
 extension SlateMusic.State {
-    fileprivate mutating func begin(_ asset: String?) {
-        self.asset = asset
+    fileprivate mutating func begin(_ file: ByteBuffer?) {
+        self.file = file
         turn += 1
         ring.skip(ring.count)
     }
 }
 
 extension SlateMusic.Player {
-    fileprivate mutating func open(_ file: AssetShelf.Asset?, turn: Int) {
+    fileprivate mutating func open(_ file: ByteBuffer?, turn: Int) {
         self.turn = turn
-        version = file?.version ?? 0
         decoder = nil
         played = 0
-        guard let file, file.bytes.readableBytes <= SlateMusic.mostBytes else { return }
+        guard let file, file.readableBytes <= SlateMusic.mostBytes else { return }
         do {
-            decoder = try SoundFileDecoder(file.bytes)
+            decoder = try SoundFileDecoder(file)
         } catch {
             // Not a file that can be played: the slate is silent.
             decoder = nil
