@@ -3,22 +3,23 @@ import Synchronization
 
 /// Two ffmpeg processes that play hosts; they end with the demo.
 final class DemoEncoders: Sendable {
-    /// What a synthetic host shows and sounds like.
+    /// What a synthetic host shows and sounds like: pictures that move, and cost so little that it keeps up for as long as
+    /// the demo is on, whatever the machine.
     enum Look {
         case bars
-        case mandelbrot
+        case gradients
 
         fileprivate var picture: String {
             switch self {
             case .bars: "testsrc2=size=1280x720:rate=30"
-            case .mandelbrot: "mandelbrot=size=1280x720:rate=30"
+            case .gradients: "gradients=size=320x180:rate=30:speed=0.02:nb_colors=4:seed=7,scale=1280:720"
             }
         }
 
         fileprivate var tone: Int {
             switch self {
             case .bars: 440
-            case .mandelbrot: 660
+            case .gradients: 660
             }
         }
     }

@@ -58,7 +58,7 @@ public struct DemoShow: Sendable {
         } catch let refusal as DemoAPI.Refused where refusal.status == 409 {
             // The room of an earlier demo was found again; its hosts join it anew.
         }
-        for (identity, name, look) in [("ada", "Ada", DemoEncoders.Look.bars), ("ben", "Ben", .mandelbrot)] {
+        for (identity, name, look) in [("ada", "Ada", DemoEncoders.Look.bars), ("ben", "Ben", .gradients)] {
             let answer = try await api.post(
                 "/rooms/\(room)/participants",
                 ["identity": identity, "display_name": name, "mode": "SEND_AND_RECV"]
