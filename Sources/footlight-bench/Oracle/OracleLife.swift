@@ -30,10 +30,13 @@ struct OracleLife: Sendable {
         return answers.contains { $0 - first > 2.1 && $0 < moment - 2 }
     }
 
-    /// Seconds that it watched.
-    var watched: Double {
-        if kind.isConnection { return spans.reduce(0) { $0 + $1.close - $1.open } }
-        guard let first = answers.first else { return 0 }
-        return (left ?? first) - first
+    /// When it watched.
+    var watched: [(from: Double, to: Double)] {
+        if kind.isConnection { return spans.map { ($0.open, $0.close) } }
+        guard let first = answers.first else { return [] }
+        return [(first, left ?? first)]
     }
+
+    /// Seconds that it watched.
+    var watchedSeconds: Double { watched.reduce(0) { $0 + $1.to - $1.from } }
 }

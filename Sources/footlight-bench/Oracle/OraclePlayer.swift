@@ -18,6 +18,9 @@ final class OraclePlayer {
         case over
     }
 
+    /// Bytes that come before any media; a key picture has more.
+    private static let mostBeforeMedia = 1000
+
     private let place: OraclePlace
     private let kind: OracleLife.Kind
     private var phase: Phase
@@ -29,6 +32,8 @@ final class OraclePlayer {
     private var leaveAt = 0.0
     private var blip: (at: Double, length: Double)?
     private var nextAcknowledgement = 0.0
+    /// Bytes of its connection that came behind the answer to its request.
+    private var flowed = 0
     private var asked = 0.0
     private var life: OracleLife
     private(set) var lives: [OracleLife] = []
@@ -149,6 +154,7 @@ final class OraclePlayer {
                 return retry(now)
             case .bytes(let count):
                 guard !isDropped else {
+                    noteMedia(count, now)
                     if count < buffer.count { return }
                     continue
                 }
@@ -185,7 +191,8 @@ final class OraclePlayer {
             if unread.count > 1 << 16 { retry(now) }
             return
         }
-        flow(String(decoding: said[(found + 6)..<(found + 38)], as: UTF8.self), now)
+        let sid = String(decoding: said[(found + 6)..<(found + 38)], as: UTF8.self)
+        flow(sid, behind: said.endIndex - found - 38, now)
     }
 
     private func takeFLV(_ now: Double) {
@@ -196,15 +203,24 @@ final class OraclePlayer {
             life.refusals += 1
             return retry(now)
         }
-        flow(String(sid), now)
+        flow(String(sid), behind: unread.endIndex - end, now)
     }
 
-    private func flow(_ sid: String, _ now: Double) {
+    private func flow(_ sid: String, behind count: Int, _ now: Double) {
         letIn(sid, now)
         unread = []
         nextAcknowledgement = now + 10
-        life.spans.append((now, .infinity))
+        flowed = 0
         phase = .flowing
+        noteMedia(count, now)
+    }
+
+    /// Media begins with the first bytes that are too many for what is said before it: after a restart the program may
+    /// come later than its viewers.
+    private func noteMedia(_ count: Int, _ now: Double) {
+        let isFirst = flowed <= Self.mostBeforeMedia
+        flowed += count
+        if isFirst, flowed > Self.mostBeforeMedia { life.spans.append((now, .infinity)) }
     }
 
     /// A server asks now and then whether somebody is there, and takes any byte for an answer.

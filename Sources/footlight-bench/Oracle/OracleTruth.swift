@@ -104,8 +104,16 @@ struct OracleTruth {
         return low...max(low, Self.count(mostSteps, at: moment))
     }
 
-    /// The largest number that surely watched at once.
-    var peak: Int { leastSteps.map(\.count).max() ?? 0 }
+    /// The largest number that watched at once, whether they were proven yet or not: settled figures begin with the first
+    /// media and end with the last.
+    static func peak(of lives: [OracleLife]) -> Int {
+        var changes: [Double: Int] = [:]
+        for span in lives.flatMap(\.watched) {
+            changes[span.from, default: 0] += 1
+            changes[span.to, default: 0] -= 1
+        }
+        return steps(changes).map(\.count).max() ?? 0
+    }
 
     private static func count(_ steps: [(at: Double, count: Int)], at moment: Double) -> Int {
         var (low, high) = (0, steps.count)

@@ -84,7 +84,7 @@ struct OracleVerdict {
         var (watched, truth) = (0.0, 0.0)
         var parts: [String] = []
         for kind in OracleLife.Kind.allCases {
-            let own = lives.filter { $0.kind == kind }.reduce(0) { $0 + $1.watched }
+            let own = lives.filter { $0.kind == kind }.reduce(0) { $0 + $1.watchedSeconds }
             let told = summary["by_protocol"]["\(kind)"]["watch_time_seconds"].double ?? 0
             (watched, truth) = (watched + told, truth + own)
             parts.append("\(kind) \(((told / max(own, 1) - 1) * 100).text(3)) %")
@@ -109,7 +109,7 @@ struct OracleVerdict {
             now += change.by
             most = max(most, now)
         }
-        let truth = OracleTruth(lives, crash: crash, tolerance: 0).peak
+        let truth = OracleTruth.peak(of: lives)
         let isNear = abs(Double(peak) / Double(max(truth, 1)) - 1) < 0.01
         state(
             "G5",
