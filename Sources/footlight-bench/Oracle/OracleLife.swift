@@ -15,8 +15,8 @@ struct OracleLife: Sendable {
     let kind: Kind
     /// What its device calls itself, where it does.
     let device: String?
-    /// When its connections brought the first media, and when they closed; only of players by connection.
-    var spans: [(open: Double, close: Double)] = []
+    /// When its connections were let in, brought the first media, and closed; only of players by connection.
+    var spans: [(letIn: Double, open: Double, close: Double)] = []
     /// When playlists were answered; only of players by requests.
     var answers: [Double] = []
     /// When it stopped to play; nil while it does.

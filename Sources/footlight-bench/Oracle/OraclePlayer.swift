@@ -34,6 +34,7 @@ final class OraclePlayer {
     private var nextAcknowledgement = 0.0
     /// Bytes of its connection that came behind the answer to its request.
     private var flowed = 0
+    private var letInAt = 0.0
     private var asked = 0.0
     private var life: OracleLife
     private(set) var lives: [OracleLife] = []
@@ -210,7 +211,7 @@ final class OraclePlayer {
         letIn(sid, now)
         unread = []
         nextAcknowledgement = now + 10
-        flowed = 0
+        (flowed, letInAt) = (0, now)
         phase = .flowing
         noteMedia(count, now)
     }
@@ -220,7 +221,7 @@ final class OraclePlayer {
     private func noteMedia(_ count: Int, _ now: Double) {
         let isFirst = flowed <= Self.mostBeforeMedia
         flowed += count
-        if isFirst, flowed > Self.mostBeforeMedia { life.spans.append((now, .infinity)) }
+        if isFirst, flowed > Self.mostBeforeMedia { life.spans.append((letInAt, now, .infinity)) }
     }
 
     /// A server asks now and then whether somebody is there, and takes any byte for an answer.

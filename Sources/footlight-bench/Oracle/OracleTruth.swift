@@ -39,7 +39,8 @@ struct OracleTruth {
                 for span in life.spans {
                     let proven = span.open + Self.qualifying.connection
                     let surely = isSure ? span.open : proven
-                    let possibly = isPossible ? span.open : proven
+                    // Who is known counts as soon as it is back, whether the program is or not.
+                    let possibly = isPossible ? span.letIn : proven
                     add(surely + tolerance, span.close - tolerance, to: &least)
                     add(possibly - tolerance, span.close + tolerance, to: &most)
                     isPossible = isPossible || span.close > proven - tolerance
