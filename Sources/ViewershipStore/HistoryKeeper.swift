@@ -202,6 +202,18 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         }
     }
 
+    /// When sessions of a broadcast were away and came back, in order.
+    public func gaps(
+        epoch: Int64,
+        from first: SessionRow,
+        through last: SessionRow,
+        limit: Int
+    ) async throws -> [GapRow] {
+        try await read { (database) throws(StoreFault) in
+            try database.gaps(epoch: epoch, from: first, through: last, limit: limit)
+        }
+    }
+
     /// The most sessions at once.
     public func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
         try await read { (database) throws(StoreFault) in try database.settledPeak(epoch: epoch) }

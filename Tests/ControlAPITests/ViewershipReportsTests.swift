@@ -181,6 +181,42 @@ struct ViewershipReportsTests {
         }
     }
 
+    @Test("When a playback was away stands in its row: as JSON, as a line of it, and in one bounded cell of the table")
+    func away() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            Self.fill(server.history)
+            server.history.rows.withLock { rows in
+                func gap(_ code: UInt64, _ from: Int64, _ to: Int64) -> GapRow {
+                    GapRow(code: code, epoch: 600_000, from: from, to: to)
+                }
+                // The third player came back too late to be the same playback, and was away in both.
+                var again = rows.sessions[2]
+                (again.start, again.end) = (1_000_000, 1_100_000)
+                rows.sessions.append(again)
+                rows.gaps = [gap(1, 700_000, 701_500), gap(3, 800_000, 800_250), gap(3, 1_050_000, 1_051_000)]
+                rows.gaps += (0..<40).map { gap(2, 700_000 + $0 * 2000, 701_000 + $0 * 2000) }
+            }
+            let path = "/v1/rooms/show/viewership/sessions"
+            let list = try await server.ask("GET", path).decode(ViewerSessionList.self).sessions
+            func seconds(_ session: ViewerSessionResource) -> [[Double]] {
+                session.away.map { [$0.from.seconds, $0.to.seconds] }
+            }
+            #expect(list.map(\.away.count) == [1, 40, 1, 1])
+            #expect(seconds(list[0]) == [[700, 701.5]])
+            #expect(seconds(list[2]) == [[800, 800.25]] && seconds(list[3]) == [[1050, 1051]])
+            let lines = try await server.ask("GET", path + ".jsonl").text.split(separator: "\n")
+            #expect(try WireJSON.decode(ViewerSessionResource.self, from: Data(lines[1].utf8)) == list[1])
+            #expect(lines[0].contains(#""away":[{"from":"1970-01-01T00:11:40.000Z","to":"1970-01-01T00:11:41.500Z"}]"#))
+            let table = try await server.ask("GET", path + ".csv").text.components(separatedBy: "\r\n")
+                .map { $0.components(separatedBy: ",") }
+            #expect(table[0][3] == "away")
+            #expect(table[1][3] == "1970-01-01T00:11:40.000Z/1970-01-01T00:11:41.500Z")
+            let many = table[2][3].split(separator: " ")
+            #expect(many.count == 33 && many.last == "+8")
+        }
+    }
+
     @Test("A room that was never broadcast, a history out of reach, and those who may not see")
     func refusals() async throws {
         try await ControlServer.run { (server) async throws in

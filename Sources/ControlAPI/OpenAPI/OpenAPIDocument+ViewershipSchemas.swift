@@ -100,6 +100,21 @@ extension OpenAPIDocument {
                   description: 'In order of their beginning.'
                 meta:
                   $ref: '#/components/schemas/PageResource'
+            AbsenceResource:
+              description: 'A time in which a playback was away, to go on as the same one.'
+              type: object
+              required:
+                - from
+                - to
+              properties:
+                from:
+                  type: string
+                  format: date-time
+                  description: 'When it went.'
+                to:
+                  type: string
+                  format: date-time
+                  description: 'When it was back.'
             ViewerSessionResource:
               description: 'One playback of a broadcast, and of nobody in particular.'
               type: object
@@ -107,6 +122,7 @@ extension OpenAPIDocument {
                 - id
                 - started_at
                 - ended_at
+                - away
                 - watch_time_seconds
                 - stalled_seconds
                 - protocol
@@ -129,6 +145,14 @@ extension OpenAPIDocument {
                   type: [string, "null"]
                   format: date-time
                   description: 'Where the watching ended; null while it lasts.'
+                away:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/AbsenceResource'
+                  description: >-
+                    Times in between in which it was away, in their order. The settled peak is the most at once of all
+                    that began, and have neither ended nor are away; who goes in a millisecond goes before anybody who
+                    comes in it. In a table from/to of the first 32, and how many there are beyond.
                 watch_time_seconds:
                   type: number
                   description: >-

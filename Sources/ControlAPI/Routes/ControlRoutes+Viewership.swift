@@ -64,6 +64,8 @@ extension ControlRoutes {
     private static var pointLimit: Int64 { 10_000 }
     /// Points of a series beyond which a request asks for too much.
     private static var rowLimit: Int { 100_000 }
+    /// Times away of the sessions on a page beyond which a request asks for too much.
+    private static var gapLimit: Int { 500_000 }
 
     private func timeseries(_ call: Call) async throws -> Response {
         let (name, history) = try await reported(call)
@@ -156,16 +158,33 @@ extension ControlRoutes {
         let rows = try await read { [after] in
             try await history.sessions(epoch: broadcast.epoch, after: after, limit: size)
         }
+        let gaps = try await gaps(of: rows, epoch: broadcast.epoch, history)
         let next =
             rows.count < size
             ? nil : rows.last.map { "\(String($0.start, radix: 16))-\(String($0.code, radix: 16))" }
         let list = ViewerSessionList(
-            sessions: rows.map { ViewerSessionResource($0) },
+            sessions: rows.map { ViewerSessionResource($0, gaps: gaps[$0.code] ?? []) },
             meta: PageResource(pageSize: size, nextPageToken: next)
         )
         var response = try format.answer(list, rows: list.sessions, name: "\(name)-sessions", to: call.request)
         if format != .json, let next { response.headers[.nextPageToken] = next }
         return response
+    }
+
+    /// When the sessions of a page were away, by their code.
+    private func gaps(
+        of page: [SessionRow],
+        epoch: Int64,
+        _ history: any AudienceHistory
+    ) async throws -> [UInt64: [GapRow]] {
+        guard let first = page.first, let last = page.last else { return [:] }
+        let gaps = try await read {
+            try await history.gaps(epoch: epoch, from: first, through: last, limit: Self.gapLimit + 1)
+        }
+        guard gaps.count <= Self.gapLimit else {
+            throw StageError.invalidParameter("page_size", "makes more than \(Self.gapLimit) times away of a page")
+        }
+        return Dictionary(grouping: gaps, by: \.code)
     }
 
     /// The room that a report is about, which the stage may have forgotten, and where the history of it is.

@@ -26,16 +26,26 @@ extension SeriesPointResource: ReportRow {
 extension ViewerSessionResource: ReportRow {
     static var columns: [String] {
         [
-            "id", "started_at", "ended_at", "watch_time_seconds", "stalled_seconds", "protocol", "rendition",
+            "id", "started_at", "ended_at", "away", "watch_time_seconds", "stalled_seconds", "protocol", "rendition",
             "renditions", "region", "client", "switches", "bytes", "end_reason",
         ]
     }
 
+    /// Times away that a cell holds, so that none is longer than a spreadsheet takes.
+    private static let awayLimit = 32
+
+    /// The times away as intervals of ISO 8601, and how many there are beyond those.
+    private var awayText: String {
+        let times = away.prefix(Self.awayLimit).map { "\($0.from.text)/\($0.to.text)" }
+        let more = away.count - times.count
+        return (times + (more > 0 ? ["+\(more)"] : [])).joined(separator: " ")
+    }
+
     var cells: [CSVText.Cell] {
         [
-            .text(id), .time(startedAt), .time(endedAt), .number(watchTimeSeconds), .number(stalledSeconds),
-            .text(playback), .text(rendition), .text(renditions.joined(separator: " ")), .text(region), .text(client),
-            .count(switches), .count(bytes), .optional(endReason),
+            .text(id), .time(startedAt), .time(endedAt), .text(awayText), .number(watchTimeSeconds),
+            .number(stalledSeconds), .text(playback), .text(rendition), .text(renditions.joined(separator: " ")),
+            .text(region), .text(client), .count(switches), .count(bytes), .optional(endReason),
         ]
     }
 }

@@ -71,11 +71,15 @@ extension SeriesPointResource {
 }
 
 extension ViewerSessionResource {
-    init(_ row: SessionRow) {
+    /// - Parameter gaps: of all playbacks with the row's code.
+    init(_ row: SessionRow, gaps: [GapRow]) {
         self.init(
             id: String(row.code, radix: 16),
             startedAt: Timestamp(milliseconds: row.start),
             endedAt: row.end.map { Timestamp(milliseconds: $0) },
+            away: gaps.filter { row.start <= $0.from && $0.to <= row.end ?? .max }.map {
+                AbsenceResource(from: Timestamp(milliseconds: $0.from), to: Timestamp(milliseconds: $0.to))
+            },
             watchTimeSeconds: Double(row.watched) / 1000,
             stalledSeconds: Double(row.stalled) / 1000,
             playback: row.dimensions.playback.rawValue,

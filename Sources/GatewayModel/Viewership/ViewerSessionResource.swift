@@ -6,6 +6,11 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
     public var startedAt: Timestamp
     /// Where the watching ended; null while it lasts.
     @ExplicitNull public var endedAt: Timestamp?
+    /// Times in between in which it was away, in their order.
+    ///
+    /// With them the settled peak can be told again: the most at once of all that began, and have neither ended nor are
+    /// away; who goes in a millisecond goes before anybody who comes in it.
+    public var away: [AbsenceResource]
     /// Time watched, settled: of a playback that lasts, what it had watched at its last change.
     public var watchTimeSeconds: Double
     /// Time that its player says it waited for media.
@@ -33,6 +38,7 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         id: String,
         startedAt: Timestamp,
         endedAt: Timestamp?,
+        away: [AbsenceResource],
         watchTimeSeconds: Double,
         stalledSeconds: Double,
         playback: String,
@@ -47,6 +53,7 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         self.id = id
         self.startedAt = startedAt
         self.endedAt = endedAt
+        self.away = away
         self.watchTimeSeconds = watchTimeSeconds
         self.stalledSeconds = stalledSeconds
         self.playback = playback
@@ -63,6 +70,7 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
         case id
         case startedAt = "started_at"
         case endedAt = "ended_at"
+        case away
         case watchTimeSeconds = "watch_time_seconds"
         case stalledSeconds = "stalled_seconds"
         case playback = "protocol"

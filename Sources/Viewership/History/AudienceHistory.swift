@@ -27,6 +27,13 @@ public protocol AudienceHistory: Sendable {
     ///
     /// - Parameter after: goes on behind this beginning and code.
     func sessions(epoch: Int64, after: (start: Int64, code: UInt64)?, limit: Int) async throws -> [SessionRow]
+    /// When sessions of a broadcast were away and came back, in order.
+    ///
+    /// - Parameters:
+    ///   - first: The first session of those that are asked for, in order of their beginning.
+    ///   - last: The last one.
+    ///   - limit: Rows, at most.
+    func gaps(epoch: Int64, from first: SessionRow, through last: SessionRow, limit: Int) async throws -> [GapRow]
     /// The most sessions at once, by their settled beginnings and ends, and when that was reached; nil without any.
     func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)?
 }

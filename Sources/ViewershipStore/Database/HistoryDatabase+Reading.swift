@@ -145,6 +145,29 @@ extension HistoryDatabase {
         }
     }
 
+    /// When sessions were away, from one through another in the order of `sessions`.
+    func gaps(
+        epoch: Int64,
+        from first: SessionRow,
+        through last: SessionRow,
+        limit: Int
+    ) throws(StoreFault) -> [GapRow] {
+        try store.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM gap WHERE epoch = ? AND code IN (
+                        SELECT code FROM session WHERE epoch = ? AND (began, code) >= (?, ?) AND (began, code) <= (?, ?)
+                    ) ORDER BY went, code LIMIT ?
+                    """,
+                arguments: [
+                    epoch, epoch, first.start, Int64(bitPattern: first.code), last.start, Int64(bitPattern: last.code),
+                    limit,
+                ]
+            ).map { try GapRow($0) }
+        }
+    }
+
     func settledPeak(epoch: Int64) throws(StoreFault) -> (viewers: Int, at: Int64)? {
         try store.read { database in
             let stored = try Row.fetchOne(

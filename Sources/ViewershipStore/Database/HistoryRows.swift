@@ -64,6 +64,17 @@ extension MinuteRow {
     }
 }
 
+extension GapRow {
+    init(_ row: Row) throws {
+        try self.init(
+            code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
+            epoch: row.decode(forColumn: "epoch"),
+            from: row.decode(forColumn: "went"),
+            to: row.decode(forColumn: "came")
+        )
+    }
+}
+
 extension SessionRow {
     init(_ row: Row) throws {
         try self.init(

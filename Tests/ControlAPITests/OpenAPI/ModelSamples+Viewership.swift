@@ -32,10 +32,13 @@ extension ModelSamples {
 
     static let viewershipSummary = ViewershipSummary(room: "x", beganAt: Timestamp(0), endedAt: Timestamp(1))
 
+    static let absenceResource = AbsenceResource(from: Timestamp(0), to: Timestamp(1))
+
     static let viewerSessionResource = ViewerSessionResource(
         id: "x",
         startedAt: Timestamp(0),
         endedAt: Timestamp(1),
+        away: [absenceResource],
         watchTimeSeconds: 1.5,
         stalledSeconds: 1.5,
         playback: "x",

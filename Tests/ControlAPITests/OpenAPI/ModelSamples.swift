@@ -18,6 +18,7 @@ enum ModelSamples {
     }
 
     static let all: [Sample] = [
+        Sample(absenceResource),
         Sample(assetList),
         Sample(assetResource),
         Sample(autoStartBody),

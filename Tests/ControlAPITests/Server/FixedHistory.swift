@@ -7,6 +7,7 @@ final class FixedHistory: AudienceHistory {
         var broadcasts: [BroadcastRow] = []
         var minutes: [MinuteRow] = []
         var sessions: [SessionRow] = []
+        var gaps: [GapRow] = []
         var peak: (viewers: Int, at: Int64)?
         var isOutOfReach = false
     }
@@ -58,6 +59,21 @@ final class FixedHistory: AudienceHistory {
         return Array(
             all.drop { row in after.map { (row.start, row.code) <= ($0.start, $0.code) } ?? false }.prefix(limit)
         )
+    }
+
+    func gaps(
+        epoch: Int64,
+        from first: SessionRow,
+        through last: SessionRow,
+        limit: Int
+    ) async throws -> [GapRow] {
+        rows.withLock { rows in
+            let codes = rows.sessions.filter { row in
+                row.epoch == epoch && (row.start, row.code) >= (first.start, first.code)
+                    && (row.start, row.code) <= (last.start, last.code)
+            }.map(\.code)
+            return Array(rows.gaps.filter { $0.epoch == epoch && codes.contains($0.code) }.prefix(limit))
+        }
     }
 
     func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
