@@ -13,7 +13,7 @@ extension ViewershipLedger {
     public func takeHistory() -> HistoryBatch {
         let now = clock.now
         var generation = 0
-        let cut = cut(at: now) { book in
+        let cut = cut(at: now, hasLastHits: true) { book in
             generation = book.journal.generation
             return book.rooms
         }
@@ -23,6 +23,10 @@ extension ViewershipLedger {
             if book.journal.generation == generation {
                 let minute = minute(at: now)
                 book.writeTotal(minute: minute)
+                for (shard, ages) in cut.lastHits.enumerated() {
+                    let hits = LastHits(asOf: wall.date(of: now.milliseconds), ages: ages)
+                    book.journal.add(hits, shard: UInt8(shard))
+                }
                 for (room, entry) in book.rooms where entry.ended == nil {
                     let figures = figures[room] ?? RoomFigures()
                     let air = book.air(of: room, until: now.milliseconds)
@@ -64,9 +68,10 @@ extension ViewershipLedger {
             for row in recovered.broadcasts { shard.restore(RoomTally.Counts(row), room: row.room) }
         }
         for row in recovered.sessions where names[row.epoch] != nil && row.shard < SessionID.shardCount {
+            let lastHit = recovered.lastHits[row.shard]?.moment(of: row.place)
             withShard(Int(row.shard)) { shard in
                 shard.restore(
-                    ShardOutput.Session(row, wall: wall),
+                    ShardOutput.Session(row, lastHit: lastHit, wall: wall),
                     lastSeen: wall.monotonic(of: lastSeen),
                     now: now
                 )
@@ -117,7 +122,7 @@ extension RoomTally.Counts {
 }
 
 extension ShardOutput.Session {
-    fileprivate init(_ row: SessionRow, wall: RoomBook.Wall) {
+    fileprivate init(_ row: SessionRow, lastHit: Int64?, wall: RoomBook.Wall) {
         self.init(
             code: row.code,
             shard: row.shard,
@@ -126,6 +131,7 @@ extension ShardOutput.Session {
             end: row.end.map { wall.monotonic(of: $0) },
             watched: UInt32(clamping: row.watched),
             watchedUntil: row.watchedUntil.map { wall.monotonic(of: $0) },
+            lastHit: lastHit.map { wall.monotonic(of: $0) },
             poll: UInt16(clamping: row.poll),
             stalled: UInt32(clamping: row.stalled),
             playback: row.dimensions.playback,

@@ -31,13 +31,18 @@ extension ViewershipLedger {
     }
 
     /// All shards and the book, at one moment.
+    ///
+    /// - Parameter hasLastHits: With when each viewer by requests was last heard of.
     func cut(
         at now: MonotonicTime,
+        hasLastHits: Bool = false,
         book read: (RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
     ) -> AudienceCut {
         var cut = AudienceCut(at: now.milliseconds)
         gather(into: &cut) { shard, cut in
             cut.parts.append(AudienceCut.Part(shard))
+            // Of the same moment as the counters: who is heard of afterwards has watched the time since then.
+            if hasLastHits { cut.lastHits.append(shard.lastHits(at: now.milliseconds)) }
         } atTheBottom: { cut in
             book.withLock { book in
                 cut.book = read(book)

@@ -13,6 +13,8 @@ public struct HistoryBatch: Sendable {
     public var minutes: [MinuteRow.Key: MinuteRow] = [:]
     /// Broadcasts by their number.
     public var broadcasts: [Int64: BroadcastRow] = [:]
+    /// When viewers by requests were last heard of, by shard.
+    public var lastHits: [UInt8: LastHits] = [:]
     /// Rows that found no space.
     public var dropped = 0
 
@@ -51,6 +53,7 @@ public struct HistoryBatch: Sendable {
         for row in later.gaps { add(row) }
         for row in later.minutes.values { add(row) }
         broadcasts.merge(later.broadcasts) { $1 }
+        lastHits.merge(later.lastHits) { $1 }
         dropped += later.dropped
     }
 }

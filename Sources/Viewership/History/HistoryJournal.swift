@@ -64,6 +64,12 @@ struct HistoryJournal: Sendable {
         pending.add(MinuteRow(key: key, minimum: minimum, maximum: maximum, last: last))
     }
 
+    /// Adds when the viewers by requests of a shard were last heard of; nothing of a shard that has none.
+    mutating func add(_ hits: LastHits, shard: UInt8) {
+        guard isKept, !hits.ages.isEmpty else { return }
+        pending.lastHits[shard] = hits
+    }
+
     mutating func add(_ row: BroadcastRow) {
         guard isKept, written[row.epoch] != row else { return }
         written[row.epoch] = row.ended == nil ? row : nil

@@ -31,6 +31,8 @@ public struct RecoveredAudience: Sendable {
     public var totals: [MinuteRow]
     /// Their sessions that may still come back, or whose end is not known.
     public var sessions: [SessionRow]
+    /// When those of them who watched by requests were last heard of, by shard.
+    public var lastHits: [UInt8: LastHits] = [:]
     /// Everybody who was in them.
     public var viewers: [Viewer]
     /// The most over all rooms at once since the first of them began, and when; nil where nobody was.

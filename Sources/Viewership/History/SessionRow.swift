@@ -6,6 +6,8 @@ public struct SessionRow: Sendable, Equatable {
     public var code: UInt64
     /// The shard that owns the session.
     public var shard: UInt8
+    /// Where it stands there, to find it in `LastHits`; nil for a participant's seat.
+    public var place: Int?
     /// The room's unique name.
     public var room: String
     /// The broadcast it belongs to.
@@ -49,6 +51,7 @@ public struct SessionRow: Sendable, Equatable {
     public init(
         code: UInt64,
         shard: UInt8,
+        place: Int? = nil,
         room: String,
         epoch: Int64,
         start: Int64,
@@ -70,6 +73,7 @@ public struct SessionRow: Sendable, Equatable {
     ) {
         self.code = code
         self.shard = shard
+        self.place = place
         self.room = room
         self.epoch = epoch
         self.start = start

@@ -243,6 +243,7 @@ extension SessionRow {
         self.init(
             code: session.code,
             shard: session.shard,
+            place: session.place.map { Int($0) },
             room: session.room,
             epoch: epoch,
             start: wall.date(of: session.start),

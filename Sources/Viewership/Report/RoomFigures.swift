@@ -59,6 +59,8 @@ struct AudienceCut {
     var totalPeak = 0
     var totalPeakAt: Int64?
     var startups = StartupHistogram()
+    /// By shard, where the history wants them: how long ago viewers by requests were last heard of, by their place.
+    var lastHits: [[UInt16]] = []
 
     init(at: Int64) {
         self.at = at

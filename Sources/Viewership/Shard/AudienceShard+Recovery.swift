@@ -44,31 +44,52 @@ extension AudienceShard {
         if isLive {
             cells[Int(session.cell)].live += 1
             note(Int(room), 1, at: now)
+            // It stands elsewhere now, and a third run is to find it there.
+            tell(place, end: nil, isClosed: false)
             schedule(place, deadline: session.lastHit + timeout(of: place))
         } else {
             tallies[Int(room)].resumable += 1
             end + grace <= now && row.end != nil ? close(place) : schedule(place, deadline: session.since + grace)
         }
         if lastSeen + max(grace, hlsTimeout, llhlsTimeout) <= now, sessions[place].phase != .vacant {
-            if sessions[place].phase == .live { depart(place, endedAt: end, reason: .timedOut, at: now) }
+            if sessions[place].phase == .live {
+                depart(place, endedAt: settledEnd(of: sessions[place]), reason: .timedOut, at: now)
+            }
             if sessions[place].phase == .ended { close(place) }
         }
     }
 
-    /// Of a viewer by requests: the time from its last one to the end of the run was in no row yet.
+    /// Of a viewer by requests: the time from its last row to its last request was in no row yet.
     ///
-    /// When its last request was, no row says. It is taken to have been half a poll before the end, which is so on
-    /// average: then the next request books what the counters do not have, and so does the end of one that had left.
+    /// Up to that request the counters have it, so the next one books what they do not have; and who had left before the
+    /// end of the run, and is not back, has left where its last request says. Where that is not known, which is so of
+    /// histories of an earlier version, it is taken to have been half a poll before the end, as it is on average of
+    /// those who watch.
     private func followOn(_ session: inout ViewerSession, from row: ShardOutput.Session, lastSeen: Int64) {
         guard let until = row.watchedUntil else {
             session.flags.insert(.isPaused)
+            session.lastHit = min(lastSeen, max(row.start, row.lastHit ?? lastSeen))
             return
         }
         // Known by its player's reports alone: there was never a playlist.
         let isRemote = row.poll == 0 && row.isHeard
         if isRemote { session.flags.insert(.isRemote) }
         let interval = isRemote ? Self.beaconInterval : row.poll > 0 ? Int64(row.poll) : targetDuration
-        session.lastHit = min(lastSeen, max(until, lastSeen - interval / 2))
+        // A row may be later than what its shard said last.
+        session.lastHit = min(lastSeen, max(until, row.lastHit ?? lastSeen - interval / 2))
+    }
+
+    /// How long ago each viewer by requests who counts was last heard of, by its place; nothing where there is none.
+    func lastHits(at now: Int64) -> [UInt16] {
+        guard cells.contains(where: { $0.live > 0 && !$0.key.playback.isContinuous }) else { return [] }
+        var ages = [UInt16](repeating: LastHits.nobody, count: sessions.count)
+        var end = 0
+        for place in sessions.indices where sessions[place].phase == .live && !playback(of: place).isContinuous {
+            ages[place] = LastHits.age(now - sessions[place].lastHit)
+            end = place + 1
+        }
+        ages.removeSubrange(end...)
+        return ages
     }
 
     private mutating func restoreSeat(_ row: ShardOutput.Session, room: Int32, lastSeen: Int64, now: Int64) {

@@ -263,7 +263,7 @@ extension AudienceShard {
     }
 
     /// The last request was followed by half a poll of watching, on average.
-    private func settledEnd(of session: ViewerSession) -> Int64 {
+    func settledEnd(of session: ViewerSession) -> Int64 {
         session.flags.contains(.isPaused) ? session.lastHit : session.lastHit + Int64(session.poll) / 2
     }
 
@@ -311,6 +311,7 @@ extension AudienceShard {
         return ShardOutput.Session(
             code: session.code,
             shard: number,
+            place: Int32(place),
             room: room,
             start: session.start,
             end: end,

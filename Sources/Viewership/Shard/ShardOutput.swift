@@ -22,6 +22,8 @@ struct ShardOutput {
     struct Session {
         var code: UInt64
         var shard: UInt8
+        /// Where it stands in the shard's table; nil for a participant's seat.
+        var place: Int32?
         var room: String
         var start: Int64
         /// Where the watching ended; nil while it lasts.
@@ -29,6 +31,8 @@ struct ShardOutput {
         var watched: UInt32
         /// Up to when that is, of a session that watches; nil while nothing is watched, as in a pause.
         var watchedUntil: Int64?
+        /// When it was last heard of, of a viewer by requests who watched when an earlier run ended.
+        var lastHit: Int64?
         /// Milliseconds between its playlists; 0 where that is not known.
         var poll: UInt16 = 0
         var stalled: UInt32

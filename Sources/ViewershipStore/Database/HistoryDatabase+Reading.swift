@@ -22,6 +22,9 @@ extension HistoryDatabase {
                 database,
                 sql: "\(Self.sessionColumns) WHERE session.closed = 0 AND session.\(open)"
             ).map { try SessionRow($0) }
+            for row in try Row.fetchAll(database, sql: "SELECT * FROM last_hit") {
+                recovered.lastHits[UInt8(clamping: try row.decode(Int.self, forColumn: "shard"))] = try LastHits(row)
+            }
             recovered.viewers = try Row.fetchAll(
                 database,
                 sql: """

@@ -87,6 +87,14 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("6 when viewers were last heard of") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE session ADD COLUMN place INTEGER;
+                    CREATE TABLE last_hit (shard INTEGER PRIMARY KEY NOT NULL, as_of INTEGER NOT NULL, ages BLOB NOT NULL);
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -17,6 +17,13 @@ extension HistoryDatabase {
             }
             for row in batch.minutes.values { try Self.save(row, in: database) }
             for row in batch.broadcasts.values { try Self.save(row, in: database) }
+            for (shard, hits) in batch.lastHits {
+                try Self.run(
+                    "INSERT OR REPLACE INTO last_hit (shard, as_of, ages) VALUES (?, ?, ?)",
+                    with: [Int(shard), hits.asOf, hits.bytes],
+                    in: database
+                )
+            }
             try Self.run(
                 "INSERT INTO run (id, last_seen) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET last_seen = ?",
                 with: [batch.asOf, batch.asOf],
@@ -123,9 +130,9 @@ extension HistoryDatabase {
             """
             INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,
             switches, viewer, is_user, estimate, heard, reason, closed, watched_until, poll, renditions,
-            bytes)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (code, began) DO UPDATE SET ended = excluded.ended, watched = max(watched, excluded.watched),
+            bytes, place)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (code, began) DO UPDATE SET place = excluded.place, ended = excluded.ended, watched = max(watched, excluded.watched),
             stalled = max(stalled, excluded.stalled), protocol = excluded.protocol, rendition = excluded.rendition,
             region = excluded.region, client = excluded.client, switches = excluded.switches,
             viewer = coalesce(excluded.viewer, viewer), is_user = max(is_user, excluded.is_user),
@@ -138,7 +145,7 @@ extension HistoryDatabase {
                 row.dimensions.playback.rawValue, row.dimensions.rendition, row.dimensions.region,
                 row.dimensions.client.rawValue, row.switches, row.viewer.map { Int64(bitPattern: $0) }, row.isUser,
                 row.estimate.map { Int64(bitPattern: $0) }, row.isHeard, row.reason?.rawValue, row.isClosed,
-                row.watchedUntil, row.poll, RenditionList.text(of: row.renditions), row.bytes,
+                row.watchedUntil, row.poll, RenditionList.text(of: row.renditions), row.bytes, row.place,
             ],
             in: database
         )

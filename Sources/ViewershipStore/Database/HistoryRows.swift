@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Stage
 import Viewership
@@ -64,6 +65,23 @@ extension MinuteRow {
     }
 }
 
+extension LastHits {
+    init(_ row: Row) throws {
+        let bytes = try row.decode(Data.self, forColumn: "ages")
+        self.init(
+            asOf: try row.decode(forColumn: "as_of"),
+            ages: stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map { index in
+                UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8
+            }
+        )
+    }
+
+    /// The ages, the lower byte of each first.
+    var bytes: Data {
+        ages.map(\.littleEndian).withUnsafeBytes { Data($0) }
+    }
+}
+
 extension GapRow {
     init(_ row: Row) throws {
         try self.init(
@@ -80,6 +98,7 @@ extension SessionRow {
         try self.init(
             code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
             shard: UInt8(clamping: row.decode(Int.self, forColumn: "shard")),
+            place: row.decode(forColumn: "place"),
             room: row.decode(forColumn: "room"),
             epoch: row.decode(forColumn: "epoch"),
             start: row.decode(forColumn: "began"),

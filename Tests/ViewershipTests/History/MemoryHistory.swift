@@ -14,6 +14,7 @@ struct MemoryHistory {
     var gaps: [GapRow] = []
     var minutes: [MinuteRow.Key: MinuteRow] = [:]
     var broadcasts: [Int64: BroadcastRow] = [:]
+    var lastHits: [UInt8: LastHits] = [:]
 
     mutating func write(_ batch: HistoryBatch) {
         lastSeen = batch.asOf
@@ -27,6 +28,7 @@ struct MemoryHistory {
             if minutes[row.key] == nil { minutes[row.key] = row } else { minutes[row.key]?.append(row) }
         }
         broadcasts.merge(batch.broadcasts) { $1 }
+        lastHits.merge(batch.lastHits) { $1 }
     }
 
     /// A row for each place in the dimensions.
@@ -78,6 +80,7 @@ struct MemoryHistory {
                 )
             }
         )
+        recovered.lastHits = lastHits
         recovered.totalPeak = total.map { ($0.maximum, $0.key.minute * 60_000) }
         return recovered
     }
