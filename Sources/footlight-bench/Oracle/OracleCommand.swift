@@ -69,11 +69,10 @@ struct OracleCommand: AsyncParsableCommand {
         print("answers other than what was asked for: \(lives.reduce(0) { $0 + $1.refusals })")
         print("nobody was looked at for \(longestSweep.text(3)) s at the longest\n")
         var verdict = OracleVerdict(lives, samples, crash)
-        verdict.judge(
-            summary: try await get(gateway, "/v1/rooms/\(Self.room)/viewership/summary"),
-            sessions: try await sessions(gateway),
-            report: try await get(gateway, "/v1/rooms/\(Self.room)/viewership")
-        )
+        let report = try await get(gateway, "/v1/rooms/\(Self.room)/viewership")
+        // What is judged of it is settled, and what is read first cannot be older than what is read last.
+        let summary = try await end(gateway)
+        verdict.judge(summary: summary, sessions: try await sessions(gateway), report: report)
         if let last = samples.last, last.total != 0 { throw ToolFailure("\(last.total) still count at the end") }
         guard verdict.isGood else { throw ToolFailure("a guarantee was broken") }
     }
@@ -107,6 +106,21 @@ struct OracleCommand: AsyncParsableCommand {
             if now > script.end + Self.tail { return (samples, done) }
             second = max(second + 1, Int(MonotonicTime.now().seconds(since: start)))
         }
+    }
+
+    /// Ends the broadcast.
+    ///
+    /// - Returns: Its summary, when it is written that it ended.
+    private func end(_ gateway: GatewayProcess) async throws -> JSONValue {
+        let path = "/v1/rooms/\(Self.room)"
+        try expect(try await gateway.api("POST", path, .object(["status": .string("completed")])), "the end")
+        var summary = JSONValue.null
+        let isWritten = try await eventually(within: .seconds(10), every: .milliseconds(200)) {
+            summary = try await get(gateway, path + "/viewership/summary")
+            return summary["ended_at"].string != nil
+        }
+        guard isWritten else { throw ToolFailure("the broadcast does not end", log: gateway.log) }
+        return summary
     }
 
     private func tell(_ sample: OracleSample) {

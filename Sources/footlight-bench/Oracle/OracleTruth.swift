@@ -70,11 +70,8 @@ struct OracleTruth {
         }
         let answers = life.answers[...]
         if let earliest = proven(answers, after: qualifying.requests - 0.1) {
-            var end = last + timeout
-            // Whoever counted at the kill counts from then on until a whole time-out has passed: when each was last
-            // heard of is not written down.
-            if let crash, last < crash.killed, end > crash.killed { end = crash.listening + timeout }
-            most(earliest - tolerance, end + tolerance)
+            // A kill changes nothing: when each was last heard of is written down every second.
+            most(earliest - tolerance, last + timeout + tolerance)
         }
         let latest = proven(answers, after: qualifying.requests + 0.1)
         guard let crash else {
@@ -99,10 +96,19 @@ struct OracleTruth {
         }
     }
 
-    /// Least and most that the gateway may say at a moment.
+    /// Least and most that the gateway may say of a moment.
     func bounds(at moment: Double) -> ClosedRange<Int> {
-        let low = Self.count(leastSteps, at: moment)
-        return low...max(low, Self.count(mostSteps, at: moment))
+        bounds(from: moment, to: moment)
+    }
+
+    /// Least and most that it may say of a moment somewhere between two.
+    func bounds(from: Double, to: Double) -> ClosedRange<Int> {
+        func counts(_ steps: [(at: Double, count: Int)]) -> [Int] {
+            let next = Self.place(in: steps, behind: from)
+            return [next == 0 ? 0 : steps[next - 1].count] + steps[next...].prefix { $0.at <= to }.map(\.count)
+        }
+        let low = counts(leastSteps).min() ?? 0
+        return low...max(low, counts(mostSteps).max() ?? 0)
     }
 
     /// The largest number that watched at once, whether they were proven yet or not: settled figures begin with the first
@@ -116,12 +122,13 @@ struct OracleTruth {
         return steps(changes).map(\.count).max() ?? 0
     }
 
-    private static func count(_ steps: [(at: Double, count: Int)], at moment: Double) -> Int {
+    /// Of the first step behind a moment.
+    private static func place(in steps: [(at: Double, count: Int)], behind moment: Double) -> Int {
         var (low, high) = (0, steps.count)
         while low < high {
             let middle = (low + high) / 2
             if steps[middle].at <= moment { low = middle + 1 } else { high = middle }
         }
-        return low == 0 ? 0 : steps[low - 1].count
+        return low
     }
 }

@@ -30,7 +30,7 @@ struct OracleVerdict {
             "\(contradictions.count) contradictions in \(samples.count) snapshots; average \(average.text(1)), peak \(peak)"
         )
         for contradiction in contradictions.prefix(5) { print("     ", contradiction) }
-        judgePeak(peak, sessions)
+        judgePeak(summary, sessions)
         let devices = Set(lives.compactMap(\.device)).count + lives.count { $0.device == nil }
         // A device is named once, at the beginning: one that was not proven yet at the kill is another one after it.
         let unnamed = crash.map { crash in
@@ -62,9 +62,9 @@ struct OracleVerdict {
                 let truth = OracleTruth(own, crash: crash, tolerance: tolerance)
                 var (below, above, worst, looks) = (0, 0, 0, 0)
                 for sample in samples {
-                    for counts in [sample.byKind, sample.metrics].compactMap({ $0 }) {
-                        let live = group.kinds.reduce(0) { $0 + (counts[$1] ?? 0) }
-                        let bounds = truth.bounds(at: sample.at)
+                    for look in sample.looks {
+                        let live = group.kinds.reduce(0) { $0 + (look.counts[$1] ?? 0) }
+                        let bounds = truth.bounds(from: look.from, to: look.to)
                         looks += 1
                         if live < bounds.lowerBound { below += 1 }
                         if live > bounds.upperBound { above += 1 }
@@ -96,25 +96,40 @@ struct OracleVerdict {
 
     // MARK: G5
 
-    /// The settled peak, against the truth and against the most that the rows of the sessions allow.
-    private mutating func judgePeak(_ peak: Int, _ sessions: [JSONValue]) {
+    /// The settled peak that is stored, against the one that the rows of the sessions give, and against the truth.
+    ///
+    /// The first two are of the same rows, and have to be the same to the millisecond.
+    private mutating func judgePeak(_ summary: JSONValue, _ sessions: [JSONValue]) {
         var changes: [(at: String, by: Int)] = []
-        for session in sessions {
-            guard let start = session["started_at"].string, let end = session["ended_at"].string else { continue }
-            changes += [(start, 1), (end, -1)]
+        var (open, absences) = (0, 0)
+        func move(_ at: JSONValue, by change: Int) {
+            if let at = at.string { changes.append((at, change)) } else { open += 1 }
         }
-        var (now, most) = (0, 0)
+        for session in sessions {
+            move(session["started_at"], by: 1)
+            move(session["ended_at"], by: -1)
+            for absence in session["away"].elements {
+                move(absence["from"], by: -1)
+                move(absence["to"], by: 1)
+                absences += 1
+            }
+        }
+        var (now, most, reached) = (0, 0, "")
         // Times in RFC 3339 sort as texts; who leaves in the same moment leaves first.
         for change in changes.sorted(by: { ($0.at, $0.by) < ($1.at, $1.by) }) {
             now += change.by
-            most = max(most, now)
+            if now > most { (most, reached) = (now, change.at) }
         }
+        let (peak, at) = (summary["peak_viewers"].int ?? -1, summary["peak_at"].string ?? "never")
         let truth = OracleTruth.peak(of: lives)
         let isNear = abs(Double(peak) / Double(max(truth, 1)) - 1) < 0.01
         state(
             "G5",
-            isNear && peak <= most,
-            "settled peak \(peak); truth \(truth); from \(sessions.count) rows, times away included, \(most)"
+            isNear && peak == most && at == reached && open == 0,
+            """
+            settled peak \(peak) at \(at); from \(sessions.count) rows with \(absences) times away \(most) at \(reached), \
+            \(open) of them open; truth \(truth)
+            """
         )
     }
 
