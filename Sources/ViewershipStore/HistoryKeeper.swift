@@ -40,6 +40,8 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
     private let shelf: Mutex<HistoryShelf>
     private let state = Mutex(State())
+    /// Of broadcasts that last; only the readers' queue is ever at it.
+    private let runningPeaks = Mutex(RunningPeaks())
 
     /// Makes a keeper; nothing is opened before `load()` or the first write.
     public init(_ configuration: HistoryStoreConfiguration, logger: Logger) {
@@ -101,7 +103,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
             batch.append(latest)
             return batch
         }
-        let now = Double(DispatchTime.now().uptimeNanoseconds) / 1e9
+        let now = Self.seconds()
         do {
             try shelf.withLock { (shelf) throws(StoreFault) in try shelf.save(batch, now: now) }
         } catch {
@@ -214,9 +216,23 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         }
     }
 
-    /// The most sessions at once.
+    /// The most sessions at once; of a large broadcast that lasts as it was some seconds ago.
     public func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
-        try await read { (database) throws(StoreFault) in try database.settledPeak(epoch: epoch) }
+        try await read { [self] (database) throws(StoreFault) in
+            let stored = try database.storedPeak(epoch: epoch)
+            if let stored, stored.hasEnded { return stored.peak }
+            let found = try runningPeaks.withLock { (peaks) throws(StoreFault) in
+                try peaks.peak(of: epoch, clock: Self.seconds) { () throws(StoreFault) in
+                    try database.computedPeak(epoch: epoch)
+                }
+            }
+            return [stored?.peak, found].compactMap(\.self).max { $0.viewers < $1.viewers }
+        }
+    }
+
+    /// Seconds of a clock that goes on.
+    private static func seconds() -> Double {
+        Double(DispatchTime.now().uptimeNanoseconds) / 1e9
     }
 
     /// Reads off the queue of the writer, with a connection of its own.

@@ -171,26 +171,29 @@ extension HistoryDatabase {
         }
     }
 
-    func settledPeak(epoch: Int64) throws(StoreFault) -> (viewers: Int, at: Int64)? {
+    /// The settled peak that is stored: of a broadcast that ended all of it, of one that lasts that of the sessions that
+    /// are kept no longer.
+    func storedPeak(epoch: Int64) throws(StoreFault) -> (peak: (viewers: Int, at: Int64), hasEnded: Bool)? {
         try store.read { database in
-            let stored = try Row.fetchOne(
+            try Row.fetchOne(
                 database,
-                sql: "SELECT settled_peak, settled_peak_at FROM broadcast WHERE epoch = ? AND settled_peak IS NOT NULL",
+                sql: """
+                    SELECT settled_peak, settled_peak_at, ended IS NOT NULL AS has_ended FROM broadcast
+                    WHERE epoch = ? AND settled_peak IS NOT NULL
+                    """,
                 arguments: [epoch]
-            )
-            // Of a broadcast that lasts it is that of the sessions that are kept no longer.
-            let kept = try stored.map { row -> (viewers: Int, at: Int64) in
-                (try row.decode(forColumn: "settled_peak"), try row.decode(forColumn: "settled_peak_at"))
+            ).map { row -> (peak: (viewers: Int, at: Int64), hasEnded: Bool) in
+                (
+                    (try row.decode(forColumn: "settled_peak"), try row.decode(forColumn: "settled_peak_at")),
+                    try row.decode(forColumn: "has_ended")
+                )
             }
-            let hasEnded = try Bool.fetchOne(
-                database,
-                sql: "SELECT ended IS NOT NULL FROM broadcast WHERE epoch = ?",
-                arguments: [epoch]
-            )
-            if let kept, hasEnded == true { return kept }
-            let computed = try Self.computedPeak(of: epoch, in: database)
-            return [kept, computed].compactMap(\.self).max { $0.viewers < $1.viewers }
         }
+    }
+
+    /// The settled peak that the sessions give.
+    func computedPeak(epoch: Int64) throws(StoreFault) -> (viewers: Int, at: Int64)? {
+        try store.read { try Self.computedPeak(of: epoch, in: $0) }
     }
 
     /// A walk over all beginnings and ends; at the same moment those who leave go first.
