@@ -98,6 +98,20 @@ extension StageError {
         status: 404
     )
 
+    /// 429 for who asks for too much at a time; the code is the HTTP status, as no source system has one for it.
+    public static func tooManyRequests(retryAfter: Int) -> StageError {
+        StageError(
+            code: 429,
+            name: "TooManyRequestsError",
+            message: "Too many requests",
+            cause: "More requests came from this address than it is granted",
+            solution: "Ask less often, and wait before the next request",
+            status: 429,
+            isRetryable: true,
+            retryAfter: retryAfter
+        )
+    }
+
     /// 500 for a fault of ours.
     public static let internalFault = StageError(
         code: 500,

@@ -31,9 +31,9 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("Only what can pass by itself is retryable: 53000, 53001, 53006, 53405, 3065, and faults of ours (5xx)")
+    @Test("Only what can pass by itself is retryable: 53000, 53001, 53006, 53405, 3065, 429, and faults of ours (5xx)")
     func retryable() {
-        let passing: Set<Int> = [53000, 53001, 53006, 53405, 3065]
+        let passing: Set<Int> = [53000, 53001, 53006, 53405, 3065, 429]
         for error in StageError.documented {
             #expect(error.isRetryable == (passing.contains(error.code) || error.status >= 500), "\(error.code)")
             #expect(error.isRetryable || error.retryAfter == nil, "\(error.code)")
@@ -43,7 +43,7 @@ struct ErrorRoutesTests {
         let wanted = [
             20101, 20103, 20104, 20106, 20107, 53001, 53002, 53004, 53006, 53100, 53101, 53102, 53103, 53105, 53106,
             53107, 53113, 53118, 53200, 53201, 53202, 53204, 53205, 53301, 53303, 53304, 53305, 53404, 53405,
-            3035, 3054, 3055, 3065, 3066, 3067, 3073, 4010, 4013, 4014, 4015, 4016, 4017, 4030, 4065, 5002, 5003,
+            3035, 3054, 3055, 3065, 3066, 3067, 3073, 4010, 4013, 4014, 4015, 4016, 4017, 4030, 4065, 5002, 5003, 429,
         ]
         #expect(Set(wanted).subtracting(named).isEmpty)
     }

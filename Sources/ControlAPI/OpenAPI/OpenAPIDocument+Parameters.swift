@@ -12,7 +12,12 @@ extension OpenAPIDocument {
                 what a token does not name it does not grant.
           responses:
             Refusal:
-              description: A refusal.
+              description: A refusal. With 429, and wherever waiting helps, it says when to ask again.
+              headers:
+                Retry-After:
+                  description: 'Seconds to wait before the next try, as in retry_after.'
+                  schema:
+                    type: integer
               content:
                 application/json:
                   schema:

@@ -25,7 +25,7 @@ extension StageError {
     static let documented: [StageError] = [
         .tokenInvalid, .tokenIssuerInvalid, .tokenExpired, .tokenGrantsInvalid, .tokenSignatureInvalid,
         .malformed("..."), .invalidParameter("...", "is out of range"), .unknownRoute, WrongMethod.refusal,
-        .internalFault, .serverBusy(retryAfter: nil),
+        .tooManyRequests(retryAfter: 1), .internalFault, .serverBusy(retryAfter: nil),
         .roomNameInvalid, .roomNameTooLong, .roomNameCharactersInvalid, .roomCreationFailed, .roomFull, .roomNotFound,
         .maximumParticipantsOutOfRange, .roomExists, .roomCompleted,
         .identityInvalid, .identityTooLong, .identityCharactersInvalid, .participantNotFound, .duplicateIdentity,

@@ -135,7 +135,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     private func answer(_ request: MediaRequest?, head: HTTPRequest, context: ChannelHandlerContext) {
         guard let request else {
-            send(.tooManyRequests, to: head, context: context)
+            send(site.tooManyRequests, to: head, context: context)
             return
         }
         let query = QueryItems(target: head.path ?? "")

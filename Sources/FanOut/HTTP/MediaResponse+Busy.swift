@@ -4,10 +4,31 @@ import NIOCore
 import Stage
 
 extension MediaResponse {
-    /// The refusal of a new viewer while there is no room, in the shape in which the API refuses.
+    // MARK: In the shape in which the API refuses
+
+    /// The refusal of a new viewer while there is no room.
     static let busy: MediaResponse = {
         var error = StageError.serverBusy(retryAfter: 5)
         error.cause = "The gateway has no room for another viewer"
+        return refusal(error)
+    }()
+
+    /// More requests of one viewer wait than a player has use for.
+    static let tooManyWaits: MediaResponse = {
+        var error = StageError.tooManyRequests(retryAfter: 1)
+        error.cause = "More requests of one viewer wait than a player has use for"
+        return refusal(error)
+    }()
+
+    /// More requests from one address than it is granted, for media or for the API behind.
+    ///
+    /// - Parameter rate: How many it is granted a second; a request that is refused costs it nothing, so that after the
+    ///   time for one there is one.
+    static func tooManyRequests(rate: Double) -> MediaResponse {
+        refusal(.tooManyRequests(retryAfter: Int(min(max(1 / rate, 1), 3600).rounded(.up))))
+    }
+
+    private static func refusal(_ error: StageError) -> MediaResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Numbers and strings can always be written; without a body the status still says it.
@@ -19,5 +40,5 @@ extension MediaResponse {
             body: [ByteBuffer(bytes: data)],
             retryAfter: error.retryAfter
         )
-    }()
+    }
 }

@@ -57,12 +57,6 @@ struct MediaResponse {
         return fields
     }()
 
-    /// More requests from one address than it is granted.
-    static let tooManyRequests = MediaResponse.refusal(.tooManyRequests, "too many requests, slow down")
-
-    /// More requests of one viewer wait than a player has use for.
-    static let tooManyWaits = MediaResponse.refusal(.tooManyRequests, "too many waiting requests of one viewer")
-
     /// More requests wait than there is memory for.
     static let noRoomToWait: MediaResponse = {
         var response = MediaResponse.refusal(.serviceUnavailable, "no room for another waiting request")

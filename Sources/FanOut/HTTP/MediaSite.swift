@@ -13,6 +13,8 @@ public struct MediaSite: Sendable {
     let audience: any AudienceObserving
     let limits: HTTPLimits
     let budget: RequestBudget
+    /// The answer to a request that is one too many for its budget.
+    let tooManyRequests: MediaResponse
     let waits: WaitBudget
     let reading: PlayerReading
 
@@ -32,6 +34,7 @@ public struct MediaSite: Sendable {
         self.limits = limits
         self.reading = reading
         budget = RequestBudget(limits, proxies: reading.proxies)
+        tooManyRequests = .tooManyRequests(rate: limits.requests?.perSecond ?? 1)
         waits = WaitBudget(limits.waits)
     }
 

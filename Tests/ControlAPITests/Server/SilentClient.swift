@@ -37,6 +37,22 @@ final class SilentClient {
         close(descriptor)
     }
 
+    /// What comes first, as far as it came at once.
+    ///
+    /// Without blocking: the server may be on the thread that would be blocked.
+    func readSome() async throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 1 << 12)
+        for _ in 0..<10_000 {
+            let count = buffer.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+            }
+            if count >= 0 { return String(decoding: buffer[..<count], as: UTF8.self) }
+            guard errno == EAGAIN || errno == EINTR else { throw Failure(number: errno) }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        throw Failure(number: ETIMEDOUT)
+    }
+
     /// Everything until the server closes.
     func readToEnd() throws -> String {
         var all: [UInt8] = []

@@ -172,7 +172,9 @@ struct BlockingReloadTests {
         let next = try announcement(stand)
         let channels = try (0..<5).map { _ in try stand.connect() }
         for channel in channels.prefix(3) { try stand.ask("/live/r/media.m3u8?sid=r-2&\(next.reload)", on: channel) }
-        #expect(try stand.answer(on: channels[2])?.status == 429)
+        let third = try #require(try stand.answer(on: channels[2]))
+        #expect(third.status == 429 && third.head.headerFields[.retryAfter] == "1")
+        #expect(try StageError.said(in: third.text)["retryable"] as? Bool == true)
         try stand.ask("/live/r/media.m3u8?sid=r-3&\(next.reload)", on: channels[3])
         try stand.ask(next.path, on: channels[4])
         #expect(try stand.answer(on: channels[4])?.status == 503)

@@ -3,6 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import Stage
 import Testing
 
 @Suite("Playback requests on a connection")
@@ -177,6 +178,24 @@ struct MediaHTTPHandlerTests {
         #expect(try stand.answer()?.status == 429)
         #expect(try stand.answer()?.status == 429)
         #expect(stand.behind.paths == ["/v1/slow"])
+    }
+
+    @Test(
+        "Who gets 429 is told when to ask again, by the field and by the body that all refusals of the API have",
+        arguments: [(0.4, 3), (0.1, 10), (0, 3600)]
+    )
+    func comeBack(rate: Double, seconds: Int) throws {
+        let stand = try SiteStand(limits: HTTPLimits(requests: (perSecond: rate, burst: 1)), from: "192.0.2.7")
+        stand.goOnAir("r")
+        #expect(try stand.exchange("/live/r/index.m3u8")?.status == 200)
+        for path in ["/v1/rooms", "/live/r/index.m3u8"] {
+            let answer = try #require(try stand.exchange(path))
+            #expect(answer.status == 429 && answer.head.headerFields[.retryAfter] == "\(seconds)", "\(path)")
+            let error = try StageError.said(in: answer.text)
+            #expect(error["status"] as? Int == 429 && error["code"] as? Int == 429)
+            #expect(error["retryable"] as? Bool == true && error["retry_after"] as? Int == seconds)
+        }
+        #expect(MediaResponse.tooManyRequests(rate: 1000).retryAfter == 1)
     }
 
     @Test("A client that takes nothing of an answer without end is closed; one that takes again is not")
