@@ -291,7 +291,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
     }
 
-    /// Counts an answer as leaving until `end`, as those that are sent from here.
+    /// Counts an answer as leaving until `end`.
     func awaitLeaving(_ end: EventLoopFuture<Void>) {
         answersLeaving += 1
         end.assumeIsolated().whenComplete { _ in
@@ -315,14 +315,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }
         if head.status.kind == .successful { site.feeds.budget.sent.add(UInt64(body.byteCount), by: .hls) }
         isClosing = closing
-        answersLeaving += 1
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-            let (handler, context) = bound.value
-            handler.answersLeaving -= 1
-            handler.lastActivity = .now()
-            if closing { context.close(promise: nil) }
-        }
+        let end = context.eventLoop.makePromise(of: Void.self)
+        awaitLeaving(end.futureResult)
+        if closing { end.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) } }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
         // A client that goes on asking without reading what it is sent.
         if answersLeaving > limits.pipelinedParts { context.close(promise: nil) }
     }
