@@ -45,8 +45,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isClosing = false
     /// Answers of ours that have not left whole.
     private var answersLeaving = 0
-    /// Of what the latest request was given a file, if bytes like its own would be answered in the same way.
-    var plainFile: RepeatedRequest.File?
+    /// Of what the request that is being read was given a file, if bytes like its own would be answered in the same way;
+    /// nil again once somebody was told.
+    private(set) var plainFile: RepeatedRequest.File?
+    /// Somebody asks for that.
+    private var isPlainFileWanted = false
     /// Since when the beginning of a header waits for its end.
     private var headerBegan: MonotonicTime?
     /// Since when a request whose header is here waits for its end.
@@ -182,7 +185,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             switch site.respond(to: request, head: head, query: query, player: player) {
             case .now(let now):
                 response = now
-                if case .file(let room, let run, _) = request, now.isWholeFile, head.isPlain, bearer == ViewerBearer() {
+                if isPlainFileWanted, case .file(let room, let run, _) = request, now.isWholeFile, head.isPlain,
+                    bearer == ViewerBearer()
+                {
                     plainFile = RepeatedRequest.File(room: room, run: run, fields: head.headerFields)
                 }
             case .wait(let wait):
@@ -271,6 +276,16 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     // MARK: Repeated requests
+
+    /// Of what a request is given a file while it is passed on by `read`; nil where bytes like its own are not to be
+    /// answered in the same way, or where it has to wait for its answer.
+    func plainFile(givenDuring read: () -> Void) -> RepeatedRequest.File? {
+        isPlainFileWanted = true
+        read()
+        isPlainFileWanted = false
+        defer { plainFile = nil }
+        return plainFile
+    }
 
     /// A file that may be sent ahead of this handler to whoever was given `file`; nil where the request is for it.
     ///

@@ -43,9 +43,8 @@ public final class SegmentLane: ChannelInboundHandler {
         }
         hasPassedOn = true
         isOpen = RepeatedRequest.isBare(request)
-        handler.plainFile = nil
-        context.fireChannelRead(data)
-        guard let file = handler.plainFile, isOpen, known.map({ !$0.resembles(request) }) ?? true else { return }
+        let file = handler.plainFile { context.fireChannelRead(data) }
+        guard let file, isOpen, known.map({ !$0.resembles(request) }) ?? true else { return }
         known = RepeatedRequest(request, for: file)
     }
 

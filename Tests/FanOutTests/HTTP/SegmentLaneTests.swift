@@ -88,6 +88,19 @@ struct SegmentLaneTests {
         #expect(both.count > 1000)
     }
 
+    @Test("whose fields the reader of requests does not keep, in time or late")
+    func fields() throws {
+        let (stand, files) = try onAir()
+        let line = try ByteLine(to: stand)
+        #expect(isStatus(200, try line.ask(files[0])))
+        #expect(line.media.plainFile == nil)
+        #expect(try line.ask("/v1/slow").isEmpty)
+        #expect(try line.ask(files[1]).isEmpty)
+        line.behind.respond("slow")
+        #expect(try line.received().count > 1000)
+        #expect(line.media.plainFile == nil)
+    }
+
     @Test("of which bytes that are the middle of another request are none")
     func middle() throws {
         let (stand, files) = try onAir()

@@ -19,6 +19,7 @@ final class ByteLine {
 
     let channel: EmbeddedChannel
     let behind = ServerBehind()
+    let media: MediaHTTPHandler
     private let ordinary = Counter()
 
     /// Reads that were not answered ahead of the reader of requests.
@@ -28,7 +29,7 @@ final class ByteLine {
         channel = EmbeddedChannel(loop: stand.loop)
         channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1)
         let pipeline = channel.pipeline.syncOperations
-        let media = MediaHTTPHandler(site: stand.site)
+        media = MediaHTTPHandler(site: stand.site)
         try pipeline.addHandlers([SegmentLane(before: media), ordinary])
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
         try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), media, behind])
