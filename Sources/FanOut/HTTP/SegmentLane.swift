@@ -20,8 +20,8 @@ public final class SegmentLane: ChannelInboundHandler {
     /// Only requests without bodies have come, each whole and by itself: the reader behind waits for nothing.
     private var isOpen = true
     private var known: RepeatedRequest?
-    /// Something of what came since the last end of reading was answered here, or passed on.
-    private var (hasAnswered, hasPassedOn) = (false, false)
+    /// Whether any of what came since the last end of reading was passed on; nil where nothing came.
+    private var hasPassedOn: Bool?
     private var writer: MediaWriter?
 
     /// Makes one for the handler behind it that answers the ordinary way.
@@ -38,7 +38,7 @@ public final class SegmentLane: ChannelInboundHandler {
         }
         let request = unwrapInboundIn(data)
         if answer(request, context: context) {
-            hasAnswered = true
+            hasPassedOn = hasPassedOn ?? false
             return
         }
         hasPassedOn = true
@@ -50,8 +50,8 @@ public final class SegmentLane: ChannelInboundHandler {
 
     /// Those behind hear of the end of reading if they were given anything to read.
     public func channelReadComplete(context: ChannelHandlerContext) {
-        if hasPassedOn || !hasAnswered { context.fireChannelReadComplete() }
-        (hasAnswered, hasPassedOn) = (false, false)
+        if hasPassedOn ?? true { context.fireChannelReadComplete() }
+        hasPassedOn = nil
     }
 
     /// - Returns: Whether it was answered.
