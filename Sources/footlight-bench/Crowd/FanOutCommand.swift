@@ -3,6 +3,12 @@ import Egress
 import FootlightTesting
 import RTMP
 
+/// One of the servers side by side; each measurement starts it anew.
+private struct Contender {
+    let name: String
+    let start: () async throws -> MediaServer
+}
+
 struct FanOutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",
@@ -79,6 +85,7 @@ struct FanOutCommand: AsyncParsableCommand {
             "of nginx with it",
             "idle ms/s",
             "coming, ms / viewer",
+            "MiB with one",
             "KiB / viewer",
             "first key, median",
             "first key, 99 %",
@@ -86,30 +93,41 @@ struct FanOutCommand: AsyncParsableCommand {
             "delay, 99 %",
             "delivered"
         )
+        let servers = [Contender(name: "nginx-rtmp", start: { try await .nginx() })] + variants.map(contender)
+        let alone = try await measureAlone(servers, clip)
         for size in try numbers(viewers) {
             let run = FanOutRun(clip: clip, viewers: size, seconds: seconds, joins: joins)
-            var nginx: [FanOutFigures] = []
-            var ours = variants.map { _ in [FanOutFigures]() }
+            var figures = servers.map { _ in [FanOutFigures]() }
             for _ in 0..<rounds {
-                nginx.append(try await run.measure(try await .nginx()))
-                for (index, variant) in variants.enumerated() {
-                    var server = try await MediaServer.gateway(
-                        tick: variant.tick,
-                        threads: threads,
-                        program: program
-                    )
-                    server.playback = variant.playback
-                    ours[index].append(try await run.measure(server))
+                for (index, server) in servers.enumerated() {
+                    figures[index].append(try await run.measure(try await server.start(), alone: alone[index]))
                 }
             }
-            table.add(row("nginx-rtmp", size, nginx, nginx))
-            for (index, variant) in variants.enumerated() {
-                let name = "Footlight \(variant.playback.rawValue), \(variant.tick) ms tick"
-                table.add(row(name, size, ours[index], nginx))
-            }
+            for (server, runs) in zip(servers, figures) { table.add(row(server.name, size, runs, figures[0])) }
         }
         table.printOut()
         print("\ntimes in milliseconds; delay is publisher to viewer, the publisher's own push included")
+        print("memory with one is that of the stream and one viewer after the same time; a crowd's is what it adds to that")
+    }
+
+    /// What each server takes for the stream itself: the median of as many runs as there are rounds.
+    private func measureAlone(_ servers: [Contender], _ clip: Clip) async throws -> [Int] {
+        let run = FanOutRun(clip: clip, viewers: 1, seconds: seconds, joins: 0)
+        var bytes = servers.map { _ in Samples() }
+        for _ in 0..<rounds {
+            for (index, server) in servers.enumerated() {
+                bytes[index].add(Double(try await run.measureAlone(try await server.start())))
+            }
+        }
+        return bytes.map { Int($0.median) }
+    }
+
+    private func contender(_ variant: (playback: MediaServer.Playback, tick: Int)) -> Contender {
+        Contender(name: "Footlight \(variant.playback.rawValue), \(variant.tick) ms tick") {
+            var server = try await MediaServer.gateway(tick: variant.tick, threads: threads, program: program)
+            server.playback = variant.playback
+            return server
+        }
     }
 
     private func row(_ name: String, _ viewers: Int, _ runs: [FanOutFigures], _ nginx: [FanOutFigures]) -> [String] {
@@ -121,7 +139,8 @@ struct FanOutCommand: AsyncParsableCommand {
         }
         return [
             name, "\(viewers)", median(3, \.processor), ratio(\.processor), median(3, \.kernel), ratio(\.sending),
-            median(1, \.idle), median(2, \.coming), median(1, \.memory),
+            median(1, \.idle), median(2, \.coming),
+            median(1, \.alone), median(1, \.memory),
             median(1) { $0.firstKey.median }, median(1) { $0.firstKey.percentile(99) },
             median(1) { $0.delay.median }, median(1) { $0.delay.percentile(99) },
             median(1) { $0.delivered * 100 } + " %",

@@ -9,7 +9,9 @@ struct FanOutFigures {
     var idle = 0.0
     /// Processor milliseconds per viewer for coming, being let in, and the first seven seconds of watching.
     var coming = 0.0
-    /// Resident memory per viewer in KiB.
+    /// Resident memory in MiB with the stream and one viewer, after as long as a crowd is watched for.
+    var alone = 0.0
+    /// What a crowd adds to that, in KiB per viewer.
     var memory = 0.0
     /// Milliseconds from connecting to the first key picture.
     var firstKey = Samples()

@@ -10,18 +10,43 @@ struct FanOutRun {
     let seconds: Int
     let joins: Int
 
+    /// Seconds before the crowd comes; the server is looked at between the two.
+    private static let lead = (first: 1, rest: 2)
     /// Seconds until everybody has come and is known to watch, which Footlight says of nobody before the fifth.
     private static let settling = 7
 
-    func measure(_ server: MediaServer) async throws -> FanOutFigures {
+    /// - Parameter alone: Bytes that `measureAlone` found for such a server.
+    func measure(_ server: MediaServer, alone: Int) async throws -> FanOutFigures {
+        try await withStream(on: server) { try await measure(server, alone: alone, $0, $1) }
+    }
+
+    /// The server's resident bytes without a crowd, when it has been on air for as long as with one.
+    ///
+    /// A server that keeps minutes of a program takes more all the time until it has them, whoever watches. What it takes
+    /// beyond this is the crowd's.
+    func measureAlone(_ server: MediaServer) async throws -> Int {
+        try await withStream(on: server) { stream, group in
+            try await Task.sleep(for: .seconds(Self.lead.first + Self.lead.rest))
+            let probe = DelayProbe(server, of: stream, group: group)
+            try await Task.sleep(for: .seconds(Self.settling + seconds))
+            let reading = try ServerReading(server.name, pid: server.pid)
+            _ = probe.stop()
+            return reading.bytes
+        }
+    }
+
+    private func withStream<Result>(
+        on server: MediaServer,
+        _ body: (PublishedStream, MultiThreadedEventLoopGroup) async throws -> Result
+    ) async throws -> Result {
         defer { server.end() }
         let stream = try await PublishedStream(clip, to: server)
         defer { stream.stop() }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            let figures = try await measure(server, stream, group)
+            let result = try await body(stream, group)
             try await group.shutdownGracefully()
-            return figures
+            return result
         } catch {
             try await group.shutdownGracefully()
             throw error
@@ -30,14 +55,14 @@ struct FanOutRun {
 
     private func measure(
         _ server: MediaServer,
+        alone: Int,
         _ stream: PublishedStream,
         _ group: MultiThreadedEventLoopGroup
     ) async throws -> FanOutFigures {
         var figures = FanOutFigures()
-        // One whole group of pictures, so that caches are full before memory is read.
-        try await Task.sleep(for: .seconds(1))
+        try await Task.sleep(for: .seconds(Self.lead.first))
         let quiet = try ServerReading(server.name, pid: server.pid)
-        try await Task.sleep(for: .seconds(2))
+        try await Task.sleep(for: .seconds(Self.lead.rest))
         let before = try ServerReading(server.name, pid: server.pid)
         figures.idle = before.milliseconds(since: quiet)
 
@@ -57,7 +82,8 @@ struct FanOutRun {
         guard end.closed == 0 else { throw ToolFailure("\(server.name) sent \(end.closed) viewers away") }
         figures.processor = last.milliseconds(since: first) / Double(viewers)
         figures.kernel = last.kernelMilliseconds(since: first) / Double(viewers)
-        figures.memory = Double(last.bytes - before.bytes) / 1024 / Double(viewers)
+        figures.alone = Double(alone) / 1024 / 1024
+        figures.memory = Double(last.bytes - alone) / 1024 / Double(viewers)
         let due = try bytesPerSecond * Double(viewers) * last.moment.seconds(since: first.moment)
         figures.delivered = Double(end.bytes - start.bytes) / due
         figures.firstKey = try await Joiners().join(server, count: joins, group: group)
