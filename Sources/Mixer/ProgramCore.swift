@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import NIOCore
 import Stage
 import Synchronization
 
@@ -32,6 +33,7 @@ final class ProgramCore {
     private var hosts: [String: ProgramHost] = [:]
     private var leaving: [ProgramHost] = []
     private let sound: ProgramSound
+    private let assets: AssetShelf
     private var nextSignals = Int64.min
     /// Program time of the last step, in milliseconds.
     private var time: Double?
@@ -62,6 +64,7 @@ final class ProgramCore {
         self.signals = signals
         self.gauge = gauge
         sound = ProgramSound(output: output, returns: returns, music: music)
+        assets = wardrobe.assets
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
         director = PictureDirector(
             ring: ring,
@@ -78,6 +81,12 @@ final class ProgramCore {
         hasScene = true
         sound.apply(scene)
         for host in hosts.values { place(host) }
+    }
+
+    /// Gives the file that scenes call `asset`, between two steps.
+    func provide(_ bytes: ByteBuffer, for asset: String) {
+        assets.put(bytes, for: asset)
+        sound.takeInFiles()
     }
 
     /// Takes in what of a slate's music has been decoded, between two steps.

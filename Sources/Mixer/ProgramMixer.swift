@@ -58,7 +58,6 @@ public final class ProgramMixer: Sendable {
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
     private let marks: WorkMarks?
-    private let assets = AssetShelf()
     private let drawingRoom: DrawingRoom
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
@@ -90,6 +89,7 @@ public final class ProgramMixer: Sendable {
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
         gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
+        let assets = AssetShelf()
         drawingRoom = DrawingRoom(Wardrobe(assets))
         music = SlateMusic(assets)
         let returns = ReturnEncoders(bitrate: configuration.audioBitrate * 1000, sink: returnSink)
@@ -357,7 +357,7 @@ public final class ProgramMixer: Sendable {
             }
         }
         for file in files {
-            assets.put(file.bytes, for: file.asset)
+            core.provide(file.bytes, for: file.asset)
             recorder?.record(.provide(file.number), step: core.steps)
         }
         if let scene {

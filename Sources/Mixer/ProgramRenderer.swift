@@ -168,7 +168,7 @@ public final class ProgramRenderer {
     /// Gives the file that scenes call `asset`.
     public func provide(_ bytes: ByteBuffer, for asset: String) {
         if let recorder { recorder.record(.provide(recorder.addFile(asset, bytes)), step: core.steps) }
-        wardrobe.assets.put(bytes, for: asset)
+        core.provide(bytes, for: asset)
     }
 
     /// Shows what is drawn, and plays what is decoded, only when it is told to; from the beginning on.

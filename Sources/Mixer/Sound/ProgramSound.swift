@@ -30,10 +30,13 @@ final class ProgramSound {
     func apply(_ scene: Scene) {
         self.scene = scene.sound
         audible = scene.audible
-        music.asset = scene.slate?.music
+        music.want(scene.slate?.music)
         returns = returns.filter { scene.sound.returns.contains($0.key) }
         for host in scene.sound.returns where returns[host] == nil { returns[host] = ReturnMix() }
     }
+
+    /// Takes in that files have come, between two quanta.
+    func takeInFiles() { music.takeInFiles() }
 
     /// Looks whether the slate's music is decoded far enough; returns whether it is, if that has changed.
     func lookForMusic() -> Bool? { music.look() }

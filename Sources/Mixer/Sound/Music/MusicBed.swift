@@ -20,19 +20,22 @@ struct MusicBed: ~Copyable {
     /// 0 to 1, how far it is faded in.
     private var presence: Float = 0
     private var playing: Piece?
+    /// What is to be heard; nil for nothing.
+    private var wanted: Piece?
     /// The next quantum is decoded; without it there is silence, and the music goes on from there.
     var isReady = false
-    /// What is to be heard; nil for nothing.
-    var asset: String?
 
     init(_ music: SlateMusic) {
         self.music = music
     }
 
-    private var wanted: Piece? {
-        guard let asset else { return nil }
-        return Piece(asset: asset, version: music.version(of: asset))
+    /// Plays the file that `asset` is now, after what is played has faded out; nil ends.
+    mutating func want(_ asset: String?) {
+        wanted = asset.map { Piece(asset: $0, version: music.version(of: $0)) }
     }
+
+    /// Takes in that files have come: another one may be in the place of the one that is played.
+    mutating func takeInFiles() { want(wanted?.asset) }
 
     /// Looks whether the next quantum is decoded; returns whether it is, if that has changed.
     mutating func look() -> Bool? {
@@ -43,10 +46,9 @@ struct MusicBed: ~Copyable {
 
     /// Adds the next quantum to `sum`.
     mutating func add(to sum: borrowing StereoBuffer) {
-        let wanted = wanted
         if presence == 0, playing != wanted {
             playing = wanted
-            music.play(asset)
+            music.play(wanted?.asset)
             isReady = false
         }
         guard playing != nil, presence > 0 || isReady else { return }
