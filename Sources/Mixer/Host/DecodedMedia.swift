@@ -7,6 +7,8 @@ struct DecodedMedia: ~Copyable, Sendable {
 
     var pictures = Fifo<Picture>()
     /// What is decoded of a host that comes back from no tile; nobody sees it until all of it is there.
+    ///
+    /// Empty at all other times.
     private var apart = Fifo<Picture>()
     /// The host comes back from no tile.
     private var isApart = false
@@ -46,10 +48,7 @@ struct DecodedMedia: ~Copyable, Sendable {
     }
 
     /// From now on pictures are put aside, until `join`.
-    mutating func setApart() {
-        isApart = true
-        apart.removeAll()
-    }
+    mutating func setApart() { isApart = true }
 
     /// What was put aside takes the place of what was there before.
     mutating func join() {
