@@ -14,6 +14,10 @@ public final class HostInput: Sendable {
     /// Until then it waits coded, which is small; and what is decoded late is still in the processor's cache when it is
     /// scaled.
     static let pictureLead = 100.0
+    /// Milliseconds by which the pictures that follow one whose turn has come are decoded along with it.
+    ///
+    /// What they are made of is still in the processor's cache then, where that of other hosts would take its place.
+    static let pictureBatch = 100.0
     /// Milliseconds before its turn at which sound is decoded; it is mixed well ahead of the pictures beside it.
     static let soundLead = 200.0
 
@@ -44,6 +48,8 @@ public final class HostInput: Sendable {
         var timeline: HostTimeline
         var unheard = UnheardSound()
         var inbox = PacketInbox()
+        /// Pictures are being decoded, and those that follow soon are as well.
+        var isInBatch = false
         var packets: Int64 = 0
         var unsupported: Int64 = 0
         var lastPicture: Int64 = 0
@@ -149,7 +155,8 @@ public final class HostInput: Sendable {
         // Before the decode thread may begin with it.
         if isReturning { media.withLock { $0.setApart() } }
         let offset = intake.withLock { $0.timeline.provisionalOffset }
-        let start = now.flatMap { now in offset.map { now - $0 + Self.pictureLead + HostViews.margin } }
+        let lead = Self.pictureLead + Self.pictureBatch + HostViews.margin
+        let start = now.flatMap { now in offset.map { now - $0 + lead } }
         let returns = views.withLock { views in
             views.change(to: view, from: start)
             return views.returns
@@ -281,7 +288,8 @@ extension HostInput.Intake {
         let (picture, sound) = (inbox.nextPicture, inbox.nextSound)
         // Sound first: it is cheap, and a gap in it is heard.
         if let sound, Double(sound) <= hostTime + HostInput.soundLead { return inbox.popSound() }
-        if let picture, Double(picture) <= hostTime + HostInput.pictureLead { return inbox.popPicture() }
-        return nil
+        let lead = HostInput.pictureLead + (isInBatch ? HostInput.pictureBatch : 0)
+        isInBatch = picture.map { Double($0) <= hostTime + lead } ?? false
+        return isInBatch ? inbox.popPicture() : nil
     }
 }

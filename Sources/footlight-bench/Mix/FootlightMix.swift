@@ -14,8 +14,6 @@ struct FootlightMix {
     /// Takes the program.
     var sink: @Sendable (MediaPacket) -> Void = { _ in }
 
-    /// Short, so that nearly all of what is decoded is also shown before the end.
-    private static let jitterTarget = 100
     /// Milliseconds from a host's clock to the arrival of its packets.
     private static let transit: Int64 = 30
     /// Milliseconds of program in which there is more to do than later.
@@ -23,15 +21,13 @@ struct FootlightMix {
 
     func run() throws -> MixFigures {
         let before = ProcessorTime.own
-        var configuration = program
-        configuration.jitterTarget = Self.jitterTarget
         let renderer = try ProgramRenderer(
-            configuration: configuration,
+            configuration: program,
             encoderOptions: encoderOptions,
             sink: sink
         )
         let names = clips.indices.map { "host-\($0)" }
-        var scene = Scene.grid(of: names, on: configuration)
+        var scene = Scene.grid(of: names, on: program)
         if !hasTags { scene.decoration = Decoration(showsNames: false, showsMicrophones: false) }
         renderer.apply(scene)
         var arrivals: [(input: HostInput, packet: MediaPacket)] = []
@@ -49,7 +45,8 @@ struct FootlightMix {
             renderer.advance(to: moment)
             input.receive(packet, arrival: moment)
         }
-        let end = Int64(clips.map(\.seconds).max() ?? 0) * 1000 + Int64(Self.jitterTarget)
+        // All that is decoded is also shown.
+        let end = Int64(clips.map(\.seconds).max() ?? 0) * 1000 + Int64(program.jitterTarget)
         renderer.advance(to: MonotonicTime(nanoseconds: 0).advanced(milliseconds: end))
         let statistics = renderer.statistics
         try check(statistics)

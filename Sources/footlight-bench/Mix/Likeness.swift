@@ -18,7 +18,7 @@ struct Likeness {
     /// Pictures left out at the beginning.
     private static let begin = 60
     /// Pictures by which a program may be behind its hosts; which one it is, is tried.
-    private static let lags = 1...8
+    private static let lags = 6...14
 
     /// Of Footlight's program.
     func ofFootlight(encoderOptions: String) async throws -> Double {
