@@ -2,7 +2,7 @@
 //
 // Every sample is made of six (for a half) or seven (for a third) each way, in 128ths: a sinc cut short, which keeps
 // detail that a mean would blur and leaves out what would come back as a false pattern. They are the same from either
-// end.
+// end. Of a third, the samples that are three away have no part in it, as in the sinc; those four away have.
 #pragma once
 
 #include <libyuv/cpu_id.h>
@@ -14,7 +14,7 @@
 #endif
 
 enum { c_half_near = 56, c_half_mid = 17, c_half_far = -9 };
-enum { c_third_own = 48, c_third_near = 36, c_third_mid = 10, c_third_far = -6 };
+enum { c_third_own = 44, c_third_near = 35, c_third_mid = 15, c_third_far = -8 };
 
 static inline uint8_t c_fine_sample(int sum)
 {
@@ -61,7 +61,7 @@ static inline void c_third_columns_plain(const uint8_t *source, uint8_t *target,
 {
     for (int index = 0; index < count; index++) {
         const uint8_t *s = source + 3 * index;
-        target[index] = c_third_sample(s[-2], s[-1], s[0], s[1], s[2], s[3], s[4]);
+        target[index] = c_third_sample(s[-3], s[-1], s[0], s[1], s[2], s[3], s[5]);
     }
 }
 
@@ -168,21 +168,22 @@ __attribute__((target("avx2"))) static inline void c_third_rows_avx2(const uint8
     }
 }
 
-// Eight samples: of each, the sums of its first and its last four taps. Four of them lie within 16 bytes.
+// Eight samples: of each, the sums of its first and its last four taps. Two of them lie within 16 bytes.
 __attribute__((target("avx2"))) static inline __m256i c_third_eight(const uint8_t *from)
 {
-    const __m256i early = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, -1, 3, 4, 5, 6, 7, 8, 9, -1));
-    const __m256i late = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(6, 7, 8, 9, 10, 11, 12, -1, 9, 10, 11, 12, 13, 14, 15, -1));
+    const __m256i places = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 2, 3, 4, 5, 6, 8, -1, 3, 5, 6, 7, 8, 9, 11, -1));
     const int far = c_third_far, mid = c_third_mid, near = c_third_near, own = c_third_own;
     const __m256i weights = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(far, mid, near, own, near, mid, far, 0, far, mid, near, own, near, mid, far, 0));
-    __m256i samples = _mm256_inserti128_si256(
-        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(from - 2))),
-        _mm_loadu_si128((const __m128i *)(from + 10)), 1);
-    __m256i first = _mm256_maddubs_epi16(_mm256_shuffle_epi8(samples, early), weights);
-    __m256i second = _mm256_maddubs_epi16(_mm256_shuffle_epi8(samples, late), weights);
+    __m256i early = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(from - 3))),
+        _mm_loadu_si128((const __m128i *)(from + 9)), 1);
+    __m256i late = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(from + 3))),
+        _mm_loadu_si128((const __m128i *)(from + 15)), 1);
+    __m256i first = _mm256_maddubs_epi16(_mm256_shuffle_epi8(early, places), weights);
+    __m256i second = _mm256_maddubs_epi16(_mm256_shuffle_epi8(late, places), weights);
     return _mm256_hadd_epi16(first, second);
 }
 
@@ -238,7 +239,7 @@ static inline void c_third_rows(const uint8_t *const *rows, uint8_t *target, int
 }
 
 // Rows of `count` samples, at least 32, each out of a row of `divisor` times as many, two or three; beside those rows is
-// room for two samples more on either side.
+// room for three samples more on either side.
 static inline void c_fine_columns(
     uint8_t *source, ptrdiff_t stride, uint8_t *target, ptrdiff_t target_stride, int count, int rows, int divisor,
     bool is_plain)
@@ -249,8 +250,8 @@ static inline void c_fine_columns(
     int width = divisor * count;
     for (int row = 0; row < rows; row++) {
         uint8_t *from = source + row * stride;
-        from[-2] = from[-1] = from[0];
-        from[width] = from[width + 1] = from[width - 1];
+        from[-3] = from[-2] = from[-1] = from[0];
+        from[width] = from[width + 1] = from[width + 2] = from[width - 1];
     }
     void (*columns)(const uint8_t *, uint8_t *, int) = divisor == 2 ? c_half_columns_plain : c_third_columns_plain;
 #if defined(__x86_64__)

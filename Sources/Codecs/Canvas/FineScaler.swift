@@ -12,12 +12,30 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
         case two = 2
         case three = 3
 
-        /// Samples that one is made of, each way.
-        var taps: Int { rawValue + 4 }
+        /// Source samples before and behind those that a sample covers which belong to it too.
+        var beyond: Int {
+            switch self {
+            case .two: 2
+            case .three: 3
+            }
+        }
+
+        /// Samples that one is made of, each way, counted from the first of them.
+        var taps: [Int] {
+            switch self {
+            case .two: Self.tapsOfHalf
+            case .three: Self.tapsOfThird
+            }
+        }
+
+        // Made once: they are asked for with every row.
+        private static let tapsOfHalf = [0, 1, 2, 3, 4, 5]
+        private static let tapsOfThird = [0, 2, 3, 4, 5, 6, 8]
+
+        /// Samples from the first of them to the last.
+        var span: Int { rawValue + 2 * beyond }
     }
 
-    /// Source samples before and behind those that a sample covers which belong to it too.
-    private static let beyond = 2
     /// What is put beside a row on either side.
     private static let margin = 32
     /// Of chroma the loops make so many samples at a time.
@@ -50,7 +68,7 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
     /// How many rows can be made, an even number, when so many of the source's are there.
     static func reach(of rows: Int, _ divisor: Divisor) -> Int {
         // Chroma comes to half as many rows, and needs as many beyond.
-        max(rows / 2 - beyond, 0) / divisor.rawValue * 2
+        max(rows / 2 - divisor.beyond, 0) / divisor.rawValue * 2
     }
 
     /// Makes the even range `rows` of a picture that is smaller by `divisor`.
@@ -81,7 +99,7 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
         isNear: Bool
     ) {
         let targetWidth = Int32(width / divisor.rawValue)
-        var asked = max(divisor.rawValue * rows.lowerBound - Self.beyond, 0)
+        var asked = max(divisor.rawValue * rows.lowerBound - divisor.beyond, 0)
         var y = rows.lowerBound
         while y < rows.upperBound {
             if !isNear {
@@ -113,19 +131,20 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
         from y: Int,
         most: Int
     ) -> Int {
-        let (row, first) = (memory + Self.margin, divisor.rawValue * y - Self.beyond)
+        let (row, first) = (memory + Self.margin, divisor.rawValue * y - divisor.beyond)
         // Those for which all rows are there that belong to them.
-        let inner = first < 0 ? 0 : (height - first - divisor.taps) / divisor.rawValue + 1
+        let inner = first < 0 ? 0 : (height - first - divisor.span) / divisor.rawValue + 1
         let count = min(inner, most, Self.lot)
         if divisor == .two, count > 0 {
             let (from, stride) = (source.at(x: 0, y: first), source.stride)
             c_half_lot(from, stride, row, Self.stride, Int32(width), Int32(count), isPlain)
             return count
         }
-        withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>?.self, capacity: divisor.taps) { window in
-            for tap in 0..<divisor.taps {
+        let taps = divisor.taps
+        withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>?.self, capacity: taps.count) { window in
+            for (place, tap) in taps.enumerated() {
                 // At the edges the first and the last row stand in for those beyond them.
-                window.initializeElement(at: tap, to: source.at(x: 0, y: min(max(first + tap, 0), height - 1)))
+                window.initializeElement(at: place, to: source.at(x: 0, y: min(max(first + tap, 0), height - 1)))
             }
             switch divisor {
             case .two: c_half_rows(window.baseAddress, row, Int32(width), isPlain)
