@@ -54,7 +54,7 @@ struct StageFollower: Sendable {
             log(change, room: room)
         case .roomEnded(let view):
             end(event)
-            if view.settings.lingerTime == 0 { endProgram(event) }
+            if view.lingerTime == 0 { endProgram(event) }
         case .roomUpdated(let view) where view.status == .completed:
             endProgram(event)
         default:

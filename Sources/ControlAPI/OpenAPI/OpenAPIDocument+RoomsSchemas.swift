@@ -72,7 +72,8 @@ extension OpenAPIDocument {
                   type: integer
                   description: >-
                     Seconds for which the program goes on with its last slate once the room has ended, 0 to
-                    60; when left out, 10 for a room with a slate of its own for the end, else 0.
+                    60; when left out, 10 once a host was seen or heard, and for a room with a slate of
+                    its own for the end, else 0.
                 program:
                   $ref: '#/components/schemas/ProgramResource'
                 recording:

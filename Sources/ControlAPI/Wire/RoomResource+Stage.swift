@@ -21,7 +21,7 @@ extension RoomResource {
             dominantSpeakerSID: room.dominantSpeakerSID,
             layout: LayoutSettingsResource(room.layout),
             sound: RoomSoundResource(room.settings.sound),
-            linger: room.settings.lingerTime,
+            linger: room.lingerTime,
             egress: egress,
             program: ProgramResource(room.settings.program),
             playback: PlaybackResource(room: room.name, addresses: addresses),

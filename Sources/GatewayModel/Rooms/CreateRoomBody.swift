@@ -16,8 +16,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var layout: LayoutBody?
     /// How the sound of the hosts is mixed.
     public var sound: RoomSoundBody?
-    /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; when left out, 10 for
-    /// a room with a slate of its own for the end, else 0.
+    /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; when left out, 10
+    /// once a host was seen or heard, and for a room with a slate of its own for the end, else 0.
     public var linger: Int?
     /// The program's size and rates; 720p30 when left out.
     public var program: ProgramResource?

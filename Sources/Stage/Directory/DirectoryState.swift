@@ -116,7 +116,7 @@ struct DirectoryState: Sendable {
     mutating func end(_ reference: String, at now: Double) throws(StageError) {
         let room = try change(reference) { (room) throws(StageError) in
             try room.end(at: now)
-            return (sid: room.sid, name: room.settings.name, linger: room.settings.lingerTime)
+            return (sid: room.sid, name: room.settings.name, linger: room.settings.lingerTime(afterShow: room.wasOnAir))
         }
         sidByName[room.name] = nil
         if room.linger > 0 { lingering[room.sid] = now + Double(room.linger) }

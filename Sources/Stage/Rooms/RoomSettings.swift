@@ -21,7 +21,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     /// How the sound of the hosts is mixed.
     public var sound: RoomSound
     /// Seconds for which the program goes on with its last slate once the room has ended, 0 to 60; nil for the usual
-    /// time, see `lingerTime`.
+    /// time, see `lingerTime(afterShow:)`.
     public var linger: Int?
 
     /// Makes settings; what is not named has its default.
@@ -51,12 +51,18 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         self.linger = linger
     }
 
-    /// Seconds of `linger` for a room that has a slate of its own for the end: it was given to be seen.
+    /// Seconds of `linger` after a show, and for a room with a slate of its own for the end: it was given to be seen.
     public static let usualLinger = 10
 
-    /// Seconds for which the program really goes on: without a word of `linger` it does where the layout has a slate for
-    /// the end, and is over at once where nobody thought of one.
-    public var lingerTime: Int { linger ?? (layout.slates.ended == nil ? 0 : Self.usualLinger) }
+    /// Seconds for which the program really goes on once the room has ended.
+    ///
+    /// Without a word of `linger` those who watched a show are told that it is over; a room in which there was none, and
+    /// for whose end nobody thought of a slate, is over at once.
+    ///
+    /// - Parameter wasOnAir: The audience saw or heard a host at least once.
+    public func lingerTime(afterShow wasOnAir: Bool) -> Int {
+        linger ?? (wasOnAir || layout.slates.ended != nil ? Self.usualLinger : 0)
+    }
 
     /// Checks every value against its range.
     ///

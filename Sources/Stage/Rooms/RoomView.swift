@@ -33,6 +33,8 @@ public struct RoomView: Sendable, Hashable {
 
     /// The unique name.
     public var name: String { settings.name }
+    /// Seconds for which the program goes on with its last slate once the room has ended.
+    public var lingerTime: Int { settings.lingerTime(afterShow: wasOnAir) }
     /// The tiles on air, in order of position.
     public var tiles: [Tile] { layout.tiles }
     /// The participants that may publish, in join order.

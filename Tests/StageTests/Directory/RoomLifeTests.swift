@@ -148,11 +148,11 @@ struct RoomLifeTests {
         layout.slates.ended = LayoutSettings.Slate(text: "Bye")
         for (name, linger, time) in [("kept", nil, 10), ("cut", 0, 0)] as [(String, Int?, Int)] {
             let settings = RoomSettings(name: name, layout: layout, linger: linger)
-            #expect(settings.lingerTime == time)
+            #expect(settings.lingerTime(afterShow: false) == time && settings.lingerTime(afterShow: true) == time)
             _ = try directory.create(settings)
             try directory.end(room: name)
         }
-        #expect(RoomSettings(name: "plain").lingerTime == 0)
+        #expect(RoomSettings(name: "plain").lingerTime(afterShow: false) == 0)
         told.clear()
         clock.advance(by: .milliseconds(9900))
         directory.sweep()
@@ -160,6 +160,43 @@ struct RoomLifeTests {
         clock.advance(by: .milliseconds(100))
         directory.sweep()
         #expect(told.all == ["kept: room.updated completed"])
+        observation.cancel()
+    }
+
+    @Test("A show's end is told for ten seconds, with or without a slate of its own; without a show a room ends at once")
+    func endOfShow() throws {
+        let directory = directory()
+        let told = Told()
+        let observation = directory.observe { told.add($0) }
+        let rooms: [(name: String, backstage: Bool, isSeen: Bool, linger: Int?, time: Int)] = [
+            ("shown", false, true, nil, 10), ("cut", false, true, 0, 0), ("empty", false, false, nil, 0),
+            ("rehearsed", true, true, nil, 0), ("long", false, true, 12, 12),
+        ]
+        for room in rooms {
+            let settings = RoomSettings(name: room.name, backstage: room.backstage, linger: room.linger)
+            _ = try directory.create(settings)
+            let ann = try directory.join(room: room.name, JoinRequest(identity: "ann", mode: .sendAndReceive))
+            if room.isSeen {
+                let grant = try directory.authorizePublish(streamKey: #require(ann.credentials).streamKey).get()
+                _ = directory.publishBegan(grant, connection: 1)
+                directory.publishChanged(
+                    grant,
+                    connection: 1,
+                    media: PublishedMedia(hasVideo: true, hasAudio: true)
+                )
+            }
+            // What was on air and is not any more was on air all the same.
+            try directory.leave(room: room.name, participant: "ann", reason: .left)
+            try directory.end(room: room.name)
+            #expect(try directory.room(room.name).lingerTime == room.time, "\(room.name)")
+        }
+        told.clear()
+        for (milliseconds, expected) in [(9900, []), (100, ["shown"]), (2000, ["long"])] as [(Int, [String])] {
+            clock.advance(by: .milliseconds(milliseconds))
+            directory.sweep()
+            #expect(told.all == expected.map { "\($0): room.updated completed" }, "\(milliseconds)")
+            told.clear()
+        }
         observation.cancel()
     }
 
