@@ -39,7 +39,13 @@ public struct GatewayService: Sendable {
     }
 
     /// Runs until SIGTERM or SIGINT, and says when every listener is open.
-    func run(whenListening: @escaping @Sendable (Endpoints) -> Void) async throws {
+    ///
+    /// - Parameter companion: Runs beside the gateway. It is told of the end before all else, and its own end is the
+    ///   gateway's.
+    func run(
+        beside companion: (any Service)? = nil,
+        whenListening: @escaping @Sendable (Endpoints) -> Void
+    ) async throws {
         for key in configuration.unknownKeys {
             logger.warning("the configuration file has a key that is no setting", metadata: ["key": "\(key)"])
         }
@@ -102,7 +108,15 @@ public struct GatewayService: Sendable {
             )
             webhooks.load()
             try salt.load()
-            try await serve(pipeline, webhooks, salt: salt, behind: gate, ports: ports, group: group)
+            try await serve(
+                pipeline,
+                webhooks,
+                salt: salt,
+                behind: gate,
+                ports: ports,
+                beside: companion,
+                group: group
+            )
         } catch {
             directory.remove(Endpoints.fileName)
             await pipeline.keeper.close(within: Self.keepingLimit)
@@ -121,6 +135,7 @@ public struct GatewayService: Sendable {
         salt: SaltKeeping,
         behind gate: WebhookGuard,
         ports: ListeningPorts,
+        beside companion: (any Service)?,
         group: MultiThreadedEventLoopGroup
     ) async throws {
         @Sendable func opened(_ listener: String, port: Int) {
@@ -184,8 +199,12 @@ public struct GatewayService: Sendable {
             pipeline.mixers,
             Draining(pipeline: pipeline, servers: [rtmp, rtmps].compactMap { $0 }, health: health),
         ]
+        var running = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
+        if let companion {
+            running.append(.init(service: companion, successTerminationBehavior: .gracefullyShutdownGroup))
+        }
         var group = ServiceGroupConfiguration(
-            services: services.map { .init(service: $0) },
+            services: running,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

@@ -1,5 +1,6 @@
 import Foundation
 import GatewayModel
+import ServiceLifecycle
 import Synchronization
 
 /// A gateway with one room and two synthetic hosts on air, to look at.
@@ -23,25 +24,36 @@ public struct DemoShow: Sendable {
         defer { folder.remove() }
         let encoders = DemoEncoders()
         defer { encoders.end() }
-        let configuration = configuration
-        let failure = Mutex<(any Error)?>(nil)
-        try await withThrowingDiscardingTaskGroup { group in
-            let (listening, told) = AsyncStream.makeStream(of: Endpoints.self)
-            group.addTask {
-                defer { told.finish() }
-                try await GatewayService(configuration).run { told.yield($0) }
-            }
-            for await endpoints in listening {
-                do {
-                    try await goOnAir(endpoints, encoders: encoders)
-                } catch {
-                    // The gateway ends as it does on Ctrl-C.
-                    failure.withLock { $0 = error }
-                    kill(getpid(), SIGTERM)
-                }
+        let (listening, told) = AsyncStream.makeStream(of: Endpoints.self)
+        let opening = Opening {
+            for await endpoints in listening { return try await goOnAir(endpoints, encoders: encoders) }
+        }
+        try await GatewayService(configuration).run(beside: opening) { told.yield($0) }
+        if let failure = opening.failure { throw failure }
+    }
+
+    /// Puts the show on air and stays with it; without a show the gateway ends as it does on Ctrl-C.
+    private final class Opening: Service {
+        private let goOnAir: @Sendable () async throws -> Void
+        private let thrown = Mutex<(any Error)?>(nil)
+
+        init(_ goOnAir: @escaping @Sendable () async throws -> Void) {
+            self.goOnAir = goOnAir
+        }
+
+        /// What kept the show from going on air; nil where nobody waited for it any more.
+        var failure: (any Error)? { thrown.withLock { $0 } }
+
+        func run() async throws {
+            do {
+                try await cancelWhenGracefulShutdown(goOnAir)
+                try await gracefulShutdown()
+            } catch {
+                // A show that is ended before it is on air has no fault.
+                guard !Task.isShuttingDownGracefully, !Task.isCancelled else { return }
+                thrown.withLock { $0 = error }
             }
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
     private func goOnAir(_ endpoints: Endpoints, encoders: DemoEncoders) async throws {

@@ -30,17 +30,24 @@ struct DemoTests {
         #expect(try await eventually { !encoders.contains(where: RunningProcess.isAlive) })
     }
 
+    /// A demo that is not told where to keep its data, with `scratch` as the system's folder for such things.
+    private func start(in scratch: TemporaryFolder, path: String) throws -> ChildProcess {
+        let arguments = ["--host", "127.0.0.1", "--rtmp-port", "0", "--http-port", "0", "--admin-port", "0"]
+        // The shell goes there first, so that a folder beside it would be seen as well.
+        return try ChildProcess(
+            ["/bin/sh", "-c", #"cd "$TMPDIR" && PATH="\#(path)" exec "$0" demo "$@""#, try GatewayProcess.findBinary()]
+                + arguments,
+            environment: ["TMPDIR": scratch.path, "FOOTLIGHT_LIMITS_CPU_CEILING": "0"]
+        )
+    }
+
     @Test("Not told where to keep its data, it leaves nothing behind, however it ends", arguments: [true, false])
     func leavesNothing(canPlay: Bool) async throws {
         let scratch = try TemporaryFolder("demo")
         func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted() }
-        // The shell goes there first, so that a folder beside it would be seen as well.
-        let path = canPlay ? ProcessInfo.processInfo.environment["PATH"] ?? "" : "/nowhere"
-        let arguments = ["--host", "127.0.0.1", "--rtmp-port", "0", "--http-port", "0", "--admin-port", "0"]
-        let demo = try ChildProcess(
-            ["/bin/sh", "-c", #"cd "$TMPDIR" && PATH="\#(path)" exec "$0" demo "$@""#, try GatewayProcess.findBinary()]
-                + arguments,
-            environment: ["TMPDIR": scratch.path, "FOOTLIGHT_LIMITS_CPU_CEILING": "0"]
+        let demo = try start(
+            in: scratch,
+            path: canPlay ? ProcessInfo.processInfo.environment["PATH"] ?? "" : "/nowhere"
         )
         if canPlay {
             let isOnAir = try await eventually(within: .seconds(30)) {
@@ -57,6 +64,18 @@ struct DemoTests {
         }
         #expect(try await demo.wait(.seconds(15)) == .code(canPlay ? 0 : 1), "\(demo.standardError)")
         #expect(try files().isEmpty)
+    }
+
+    @Test("Ctrl-C while it waits for the hosts ends it as it does on air: quietly, and with nothing left behind")
+    func interrupted() async throws {
+        let scratch = try TemporaryFolder("demo")
+        let demo = try start(in: scratch, path: ProcessInfo.processInfo.environment["PATH"] ?? "")
+        #expect(try await eventually { demo.standardOutput.contains("Waiting for") || !demo.isRunning })
+        demo.signal(SIGINT)
+        #expect(try await demo.wait(.seconds(15)) == .code(0), "\(demo.standardError)")
+        #expect(!demo.standardOutput.contains("On air."))
+        #expect(!demo.standardError.contains("Error:"), "\(demo.standardError)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
     }
 
     @Test("A demo whose hosts cannot be played says why and ends")
