@@ -6,49 +6,6 @@ import Testing
 
 @Suite("A room as its mixer knows it")
 struct FollowedRoomTests {
-    /// A track as it is while its media is in the program.
-    private func track(_ name: TrackName, enabled: Bool = true, subscribed: Bool = true) -> TrackResource {
-        TrackResource(
-            sid: "MT",
-            name: name.rawValue,
-            kind: name.kind.rawValue,
-            published: true,
-            subscribed: subscribed,
-            enabled: enabled,
-            mediaState: "playable",
-            width: nil,
-            height: nil,
-            fps: nil,
-            codec: nil
-        )
-    }
-
-    private func participant(
-        _ sid: String,
-        mode: ParticipantMode = .sendAndReceive,
-        tracks: [TrackResource]? = nil
-    ) -> ParticipantResource {
-        ParticipantResource(
-            sid: sid,
-            identity: sid.lowercased(),
-            displayName: sid,
-            mode: mode.rawValue,
-            status: "connected",
-            isMicOn: true,
-            isCameraOn: true,
-            isScreenSharing: false,
-            isSpeaking: false,
-            isDominantSpeaker: false,
-            audioLevel: nil,
-            pin: nil,
-            position: nil,
-            tracks: tracks ?? [track(.mic), track(.camera)],
-            metadata: [:],
-            joinedAt: Timestamp(0),
-            revision: 1
-        )
-    }
-
     private func tile(_ sid: String, source: String = "camera", scaleMode: String = "fill") -> TileResource {
         TileResource(
             position: 0,
@@ -98,9 +55,9 @@ struct FollowedRoomTests {
 
     @Test("The snapshot gives the hosts, not the audience, and the tiles")
     func snapshot() {
-        let audience = participant("PA9", mode: .receiveOnly)
+        let audience = ParticipantResource.connected("PA9", mode: .receiveOnly)
         let room = followed(
-            event(.roomSnapshot, participants: [participant("PA1"), audience], tiles: [tile("PA1")])
+            event(.roomSnapshot, participants: [.connected("PA1"), audience], tiles: [tile("PA1")])
         )
         #expect(inputs(room) == ["PA1"])
         #expect(room.scene.tiles.map(\.participantSID) == ["PA1"])
@@ -113,8 +70,8 @@ struct FollowedRoomTests {
     @Test("A later snapshot replaces everything, as after a lost connection")
     func secondSnapshot() {
         let room = followed(
-            event(.roomSnapshot, participants: [participant("PA1"), participant("PA2")], tiles: [tile("PA1")]),
-            event(.roomSnapshot, participants: [participant("PA3")], tiles: [])
+            event(.roomSnapshot, participants: [.connected("PA1"), .connected("PA2")], tiles: [tile("PA1")]),
+            event(.roomSnapshot, participants: [.connected("PA3")], tiles: [])
         )
         #expect(inputs(room) == ["PA3"])
         #expect(room.scene.tiles.isEmpty)
@@ -122,22 +79,22 @@ struct FollowedRoomTests {
 
     @Test("V16 V17 Hosts join, leave and change their mode")
     func membership() {
-        var room = followed(event(.participantJoined, participant: participant("PA1")))
+        var room = followed(event(.participantJoined, participant: .connected("PA1")))
         #expect(inputs(room) == ["PA1"])
-        room.apply(event(.participantJoined, participant: participant("PA2", mode: .receiveOnly)))
+        room.apply(event(.participantJoined, participant: .connected("PA2", mode: .receiveOnly)))
         #expect(inputs(room) == ["PA1"])
-        room.apply(event(.participantModeChanged, participant: participant("PA2")))
+        room.apply(event(.participantModeChanged, participant: .connected("PA2")))
         #expect(inputs(room) == ["PA1", "PA2"])
-        room.apply(event(.participantModeChanged, participant: participant("PA1", mode: .receiveOnly)))
+        room.apply(event(.participantModeChanged, participant: .connected("PA1", mode: .receiveOnly)))
         #expect(inputs(room) == ["PA2"])
         #expect(room.scene.audible == ["PA2"])
-        room.apply(event(.participantLeft, participant: participant("PA2")))
+        room.apply(event(.participantLeft, participant: .connected("PA2")))
         #expect(inputs(room).isEmpty)
     }
 
     @Test("Who had the floor last is the scene's speaker, until somebody else has it")
     func speaker() {
-        var room = followed(event(.roomSnapshot, participants: [participant("PA1"), participant("PA2")], tiles: []))
+        var room = followed(event(.roomSnapshot, participants: [.connected("PA1"), .connected("PA2")], tiles: []))
         #expect(room.scene.speaker == nil)
         for (sid, speaker) in [("PA1", "PA1"), (nil, "PA1"), ("PA2", "PA2")] as [(String?, String)] {
             var change = event(.dominantSpeakerChanged)
@@ -149,31 +106,34 @@ struct FollowedRoomTests {
 
     @Test("T5 A screen is read from its publication on, decoded or not, until it is unpublished")
     func screen() {
-        let sharing = participant("PA1", tracks: [track(.camera), track(.screen, subscribed: false)])
-        var room = followed(event(.trackPublished, participant: sharing, track: track(.screen)))
+        let sharing = ParticipantResource.connected(
+            "PA1",
+            tracks: [.playing(.camera), .playing(.screen, subscribed: false)]
+        )
+        var room = followed(event(.trackPublished, participant: sharing, track: .playing(.screen)))
         #expect(inputs(room) == ["PA1", "PA1.screen"])
-        room.apply(event(.trackUnpublished, participant: participant("PA1"), track: track(.screen), reason: "ended"))
+        room.apply(event(.trackUnpublished, participant: .connected("PA1"), track: .playing(.screen), reason: "ended"))
         #expect(inputs(room) == ["PA1"])
     }
 
     @Test("T6 A disabled microphone is silent with the event that says so; the host is seen on")
     func muted() {
-        let off = participant("PA1", tracks: [track(.mic, enabled: false), track(.camera)])
+        let off = ParticipantResource.connected("PA1", tracks: [.playing(.mic, enabled: false), .playing(.camera)])
         var room = followed(
-            event(.roomSnapshot, participants: [participant("PA1")], tiles: [tile("PA1")]),
-            event(.trackDisabled, participant: off, track: track(.mic, enabled: false))
+            event(.roomSnapshot, participants: [.connected("PA1")], tiles: [tile("PA1")]),
+            event(.trackDisabled, participant: off, track: .playing(.mic, enabled: false))
         )
         #expect(room.scene.audible.isEmpty)
         #expect(sources(room) == [.camera])
-        room.apply(event(.trackEnabled, participant: participant("PA1"), track: track(.mic)))
+        room.apply(event(.trackEnabled, participant: .connected("PA1"), track: .playing(.mic)))
         #expect(room.scene.audible == ["PA1"])
     }
 
     @Test("T3 A withdrawn microphone is silent; a microphone that the mixer does not decode yet is heard when it does")
     func withdrawn() {
-        let mute = participant("PA1", tracks: [track(.camera)])
-        #expect(followed(event(.trackUnpublished, participant: mute, track: track(.mic))).scene.audible.isEmpty)
-        let loading = participant("PA1", tracks: [track(.mic, subscribed: false)])
+        let mute = ParticipantResource.connected("PA1", tracks: [.playing(.camera)])
+        #expect(followed(event(.trackUnpublished, participant: mute, track: .playing(.mic))).scene.audible.isEmpty)
+        let loading = ParticipantResource.connected("PA1", tracks: [.playing(.mic, subscribed: false)])
         #expect(followed(event(.trackPublished, participant: loading)).scene.audible == ["PA1"])
     }
 
@@ -182,13 +142,14 @@ struct FollowedRoomTests {
         arguments: [true, false]
     )
     func cameraOff(isDisabled: Bool) {
-        let tracks = isDisabled ? [track(.mic), track(.camera, enabled: false)] : [track(.mic)]
+        let disabled: [TrackResource] = isDisabled ? [.playing(.camera, enabled: false)] : []
+        let tracks = [.playing(.mic)] + disabled
         let room = followed(
-            event(.roomSnapshot, participants: [participant("PA1")], tiles: [tile("PA1")]),
+            event(.roomSnapshot, participants: [.connected("PA1")], tiles: [tile("PA1")]),
             event(
                 isDisabled ? .trackDisabled : .trackUnpublished,
-                participant: participant("PA1", tracks: tracks),
-                track: track(.camera),
+                participant: .connected("PA1", tracks: tracks),
+                track: .playing(.camera),
                 reason: isDisabled ? nil : "unpublished"
             )
         )
@@ -198,23 +159,23 @@ struct FollowedRoomTests {
 
     @Test("A camera lost with its connection keeps its input in the tile, until it is back or withdrawn")
     func lost() {
-        let bare = participant("PA1", tracks: [])
+        let bare = ParticipantResource.connected("PA1", tracks: [])
         var room = followed(
-            event(.roomSnapshot, participants: [participant("PA1")], tiles: [tile("PA1")]),
-            event(.trackUnpublished, participant: bare, track: track(.mic), reason: "ended"),
-            event(.trackUnpublished, participant: bare, track: track(.camera), reason: "ended"),
+            event(.roomSnapshot, participants: [.connected("PA1")], tiles: [tile("PA1")]),
+            event(.trackUnpublished, participant: bare, track: .playing(.mic), reason: "ended"),
+            event(.trackUnpublished, participant: bare, track: .playing(.camera), reason: "ended"),
             event(.participantReconnecting, participant: bare),
             event(.layoutChanged, tiles: [tile("PA1", source: "placeholder")])
         )
         #expect(sources(room) == [.camera])
         #expect(room.scene.audible.isEmpty)
-        room.apply(event(.trackUnpublished, participant: bare, track: track(.camera), reason: "unpublished"))
+        room.apply(event(.trackUnpublished, participant: bare, track: .playing(.camera), reason: "unpublished"))
         #expect(sources(room) == [.placeholder])
     }
 
     @Test("A camera that nobody has decoded yet is shown as soon as there is a picture of it")
     func loading() {
-        let loading = participant("PA1", tracks: [track(.camera, subscribed: false)])
+        let loading = ParticipantResource.connected("PA1", tracks: [.playing(.camera, subscribed: false)])
         let room = followed(
             event(.roomSnapshot, participants: [loading], tiles: [tile("PA1", source: "placeholder")])
         )
@@ -223,9 +184,9 @@ struct FollowedRoomTests {
 
     @Test("D28 A screen's tile shows the screen's input, and the camera as soon as the screen is gone")
     func layout() {
-        let sharing = participant("PA1", tracks: [track(.camera), track(.screen)])
+        let sharing = ParticipantResource.connected("PA1", tracks: [.playing(.camera), .playing(.screen)])
         var room = followed(
-            event(.roomSnapshot, participants: [sharing, participant("PA3")], tiles: [tile("PA1")]),
+            event(.roomSnapshot, participants: [sharing, .connected("PA3")], tiles: [tile("PA1")]),
             event(
                 .layoutChanged,
                 tiles: [tile("PA1", source: "screen", scaleMode: "fit"), tile("PA1"), tile("PA3", source: "hologram")]
@@ -233,8 +194,8 @@ struct FollowedRoomTests {
         )
         #expect(room.scene.tiles.map(\.participantSID) == ["PA1.screen", "PA1"])
         #expect(room.scene.tiles.map(\.scaleMode) == [.fit, .fill])
-        let off = participant("PA1", tracks: [track(.camera), track(.screen, enabled: false)])
-        room.apply(event(.trackDisabled, participant: off, track: track(.screen, enabled: false)))
+        let off = ParticipantResource.connected("PA1", tracks: [.playing(.camera), .playing(.screen, enabled: false)])
+        room.apply(event(.trackDisabled, participant: off, track: .playing(.screen, enabled: false)))
         #expect(room.scene.tiles.map(\.participantSID) == ["PA1", "PA1"])
     }
 
@@ -243,7 +204,7 @@ struct FollowedRoomTests {
         let room = followed(
             event(
                 .roomSnapshot,
-                participants: [participant("PA1"), participant("PA2")],
+                participants: [.connected("PA1"), .connected("PA2")],
                 tiles: [tile("PA1"), tile("PA7")]
             )
         )
@@ -258,7 +219,7 @@ struct FollowedRoomTests {
         ]
     )
     func others(type: String) {
-        var room = followed(event(.participantJoined, participant: participant("PA1")))
+        var room = followed(event(.participantJoined, participant: .connected("PA1")))
         let before = room
         room.apply(EventResource(type: type, roomSID: "RM1", rev: 2, ts: Timestamp(0)))
         #expect(room == before)
@@ -266,7 +227,7 @@ struct FollowedRoomTests {
 
     @Test("The end of the room is noticed; nothing is read any more, and nobody is to hear a feed of its own")
     func ends() {
-        var host = participant("PA1")
+        var host = ParticipantResource.connected("PA1")
         host.sound.returnFeed = true
         var room = followed(event(.participantJoined, participant: host))
         #expect(!room.returns.isEmpty)
@@ -277,11 +238,11 @@ struct FollowedRoomTests {
 
     @Test("How long an input's media is held back its host says, or else the program, also for the host's screen")
     func jitterTarget() {
-        var host = participant("PA1", tracks: [track(.camera), track(.screen)])
+        var host = ParticipantResource.connected("PA1", tracks: [.playing(.camera), .playing(.screen)])
         host.sound.jitterTarget = 60
         let room = followed(
             event(.participantJoined, participant: host),
-            event(.participantJoined, participant: participant("PA2"))
+            event(.participantJoined, participant: .connected("PA2"))
         )
         let targets = Dictionary(uniqueKeysWithValues: room.inputs.map { ($0.id, room.jitterTarget(of: $0)) })
         #expect(targets == ["PA1": 60, "PA1.screen": 60, "PA2": 300])
@@ -289,12 +250,12 @@ struct FollowedRoomTests {
 
     @Test("T5 The report names what is decoded of each host, and how loud it is before any gain")
     func report() throws {
-        let sharing = participant(
+        let sharing = ParticipantResource.connected(
             "PA2",
-            tracks: [track(.mic, enabled: false), track(.camera, subscribed: false), track(.screen)]
+            tracks: [.playing(.mic, enabled: false), .playing(.camera, subscribed: false), .playing(.screen)]
         )
         let room = followed(
-            event(.roomSnapshot, participants: [participant("PA1"), sharing, participant("PA3", mode: .receiveOnly)])
+            event(.roomSnapshot, participants: [.connected("PA1"), sharing, .connected("PA3", mode: .receiveOnly)])
         )
         let report = room.report([
             HostSignal(id: "PA1", level: -31.46, peak: -20, hasSound: true, hasPictures: true),

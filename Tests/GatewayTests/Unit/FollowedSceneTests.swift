@@ -6,39 +6,6 @@ import Testing
 
 @Suite("What a room's events make of the program")
 struct FollowedSceneTests {
-    private func track(_ name: TrackName, enabled: Bool = true) -> TrackResource {
-        TrackResource(
-            sid: "MT",
-            name: name.rawValue,
-            kind: name.kind.rawValue,
-            published: true,
-            subscribed: true,
-            enabled: enabled,
-            mediaState: "playable",
-            width: nil,
-            height: nil,
-            fps: nil,
-            codec: nil
-        )
-    }
-
-    private func host(_ sid: String, tracks: [TrackResource]) -> ParticipantResource {
-        ParticipantResource(
-            sid: sid,
-            identity: sid.lowercased(),
-            displayName: sid,
-            mode: ParticipantMode.sendAndReceive.rawValue,
-            status: "connected",
-            isMicOn: true,
-            isCameraOn: true,
-            isScreenSharing: false,
-            position: nil,
-            tracks: tracks,
-            joinedAt: Timestamp(0),
-            revision: 1
-        )
-    }
-
     private func tile(_ sid: String, avatar: String? = nil, inStrip: Bool = false) -> TileResource {
         TileResource(
             position: 0,
@@ -78,7 +45,7 @@ struct FollowedSceneTests {
 
     @Test("Colours, images, titles and the time of a change are those of the layout")
     func decoration() {
-        let room = snapshot([host("PA1", tracks: [track(.camera)])], [tile("PA1")]) { settings in
+        let room = snapshot([.connected("PA1", tracks: [.playing(.camera)])], [tile("PA1")]) { settings in
             settings.transitionMS = 0
             settings.theme = "LIGHT"
             settings.background = BackgroundResource(colour: "#102030")
@@ -113,7 +80,7 @@ struct FollowedSceneTests {
 
     @Test("When everybody who was seen has left the program will be right back, though no event of the room said so")
     func wasOnAir() {
-        var silent = host("PA1", tracks: [])
+        var silent = ParticipantResource.connected("PA1", tracks: [])
         (silent.isMicOn, silent.isCameraOn) = (false, false)
         var room = snapshot([silent], [])
         #expect(room.scene.slate?.kind == .startingSoon)
@@ -127,10 +94,10 @@ struct FollowedSceneTests {
                 participant: host
             )
         }
-        room.apply(event(.trackSubscribed, host("PA1", tracks: [track(.camera)]), nil))
+        room.apply(event(.trackSubscribed, .connected("PA1", tracks: [.playing(.camera)]), nil))
         room.apply(event(.layoutChanged, nil, [tile("PA1")]))
         #expect(room.scene.slate == nil)
-        room.apply(event(.participantLeft, host("PA1", tracks: []), nil))
+        room.apply(event(.participantLeft, .connected("PA1", tracks: []), nil))
         room.apply(event(.layoutChanged, nil, []))
         #expect(room.scene.slate?.kind == .beRightBack)
     }
@@ -138,8 +105,8 @@ struct FollowedSceneTests {
     @Test("What stands in for the tiles when time is short says what the room's own break says")
     func standIn() {
         let tiles = [tile("PA1")]
-        #expect(snapshot([host("PA1", tracks: [track(.camera)])], tiles).scene.standIn == nil)
-        let room = snapshot([host("PA1", tracks: [track(.camera)])], tiles) { settings in
+        #expect(snapshot([.connected("PA1", tracks: [.playing(.camera)])], tiles).scene.standIn == nil)
+        let room = snapshot([.connected("PA1", tracks: [.playing(.camera)])], tiles) { settings in
             settings.slates.beRightBack = SlateResource(
                 text: "Technical break",
                 image: "asset:break",
@@ -154,8 +121,8 @@ struct FollowedSceneTests {
     func concealed() {
         let room = snapshot(
             [
-                host("PA1", tracks: [track(.camera, enabled: false), track(.mic, enabled: false)]),
-                host("PA2", tracks: [track(.camera), track(.screen)]),
+                .connected("PA1", tracks: [.playing(.camera, enabled: false), .playing(.mic, enabled: false)]),
+                .connected("PA2", tracks: [.playing(.camera), .playing(.screen)]),
             ],
             [tile("PA1"), tile("PA2")]
         )
@@ -166,7 +133,7 @@ struct FollowedSceneTests {
     @Test("Avatars and strips come with the tiles; another version of an uploaded file is another asset")
     func assets() throws {
         var room = snapshot(
-            [host("PA1", tracks: [track(.camera)])],
+            [.connected("PA1", tracks: [.playing(.camera)])],
             [tile("PA1", avatar: "asset:face", inStrip: true)]
         )
         #expect(room.scene.tiles[0].avatar == "asset:face" && room.scene.tiles[0].isInStrip)

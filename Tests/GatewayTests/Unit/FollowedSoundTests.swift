@@ -7,20 +7,7 @@ import Testing
 @Suite("What a room's events make of its sound")
 struct FollowedSoundTests {
     private func host(_ sid: String, _ change: (inout ParticipantResource) -> Void = { _ in }) -> ParticipantResource {
-        var host = ParticipantResource(
-            sid: sid,
-            identity: sid.lowercased(),
-            displayName: sid,
-            mode: ParticipantMode.sendAndReceive.rawValue,
-            status: "connected",
-            isMicOn: true,
-            isCameraOn: true,
-            isScreenSharing: false,
-            position: nil,
-            tracks: [],
-            joinedAt: Timestamp(0),
-            revision: 1
-        )
+        var host = ParticipantResource.connected(sid)
         change(&host)
         return host
     }
