@@ -5,20 +5,14 @@ import Testing
 @testable import Mixer
 
 @Suite("Music under a slate") struct SlateMusicTests {
-    private static func slate(_ music: String?) -> Scene {
-        Scene(slate: Slate(kind: .startingSoon, music: music), sound: SoundScene(isLevelling: false))
-    }
-
     private static let amplitude = 0.5 * Double(MusicBed.level)
 
     @Test("It fades in, plays over and over without a seam, fades out, and then there is silence")
     func loop() throws {
-        let rehearsal = try Rehearsal()
         // A second of a whole number of periods: a seam would show.
-        rehearsal.renderer.provide(try SoundFile.tone(440), for: "asset:music")
-        rehearsal.renderer.apply(Self.slate("asset:music"))
+        let rehearsal = try Rehearsal(music: SoundFile.tone(440))
         rehearsal.run(to: 6000)
-        rehearsal.renderer.apply(Self.slate(nil))
+        rehearsal.renderer.apply(Rehearsal.slate(music: nil))
         rehearsal.run(to: 8000)
         let output = rehearsal.output
         let step = TestTone.step(of: 440, amplitude: Self.amplitude)
@@ -44,9 +38,7 @@ import Testing
             }
         let rate = kind == "opus" ? 48_000 : 44_100
         let file = try SoundFile.tone(440, seconds: 2, rate: rate, arguments.list, suffix: arguments.suffix)
-        let rehearsal = try Rehearsal()
-        rehearsal.renderer.provide(file, for: "asset:music")
-        rehearsal.renderer.apply(Self.slate("asset:music"))
+        let rehearsal = try Rehearsal(music: file)
         rehearsal.run(to: 7000)
         let heard = rehearsal.output.sound(from: 700, to: 6900)
         // AAC alone has no way to say what its encoder put around the sound, so a little is missing at each turn.
@@ -57,10 +49,10 @@ import Testing
     @Test("A scene may name a file before it is there; music begins when it comes")
     func late() throws {
         let rehearsal = try Rehearsal()
-        rehearsal.renderer.apply(Self.slate("asset:music"))
+        rehearsal.renderer.apply(Rehearsal.slate(music: Rehearsal.music))
         rehearsal.run(to: 1000)
         #expect(rehearsal.output.left.allSatisfy { $0 == 0 })
-        rehearsal.renderer.provide(try SoundFile.tone(440), for: "asset:music")
+        rehearsal.renderer.provide(try SoundFile.tone(440), for: Rehearsal.music)
         rehearsal.run(to: 3000)
         #expect(abs(TestTone.level(of: 440, in: rehearsal.output.sound(from: 1800, to: 2900)) - Self.amplitude) < 0.005)
     }
@@ -70,9 +62,9 @@ import Testing
         let rehearsal = try Rehearsal()
         rehearsal.renderer.provide(try SoundFile.tone(440), for: "one")
         rehearsal.renderer.provide(try SoundFile.tone(880), for: "two")
-        rehearsal.renderer.apply(Self.slate("one"))
+        rehearsal.renderer.apply(Rehearsal.slate(music: "one"))
         rehearsal.run(to: 2000)
-        rehearsal.renderer.apply(Self.slate("two"))
+        rehearsal.renderer.apply(Rehearsal.slate(music: "two"))
         rehearsal.run(to: 4000)
         let output = rehearsal.output
         #expect(TestTone.level(of: 880, in: output.sound(from: 1000, to: 2000)) < 0.001)
@@ -84,11 +76,9 @@ import Testing
 
     @Test("Another file in the place of the one that plays begins when that has faded out, without a click")
     func replaced() throws {
-        let rehearsal = try Rehearsal()
-        rehearsal.renderer.provide(try SoundFile.tone(440), for: "asset:music")
-        rehearsal.renderer.apply(Self.slate("asset:music"))
+        let rehearsal = try Rehearsal(music: SoundFile.tone(440))
         rehearsal.run(to: 2000)
-        rehearsal.renderer.provide(try SoundFile.tone(880), for: "asset:music")
+        rehearsal.renderer.provide(try SoundFile.tone(880), for: Rehearsal.music)
         rehearsal.run(to: 4000)
         let output = rehearsal.output
         #expect(abs(TestTone.level(of: 440, in: output.sound(from: 1000, to: 2000)) - Self.amplitude) < 0.005)

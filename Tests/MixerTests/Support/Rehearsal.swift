@@ -1,5 +1,6 @@
 import Codecs
 import Media
+import NIOCore
 import Stage
 
 @testable import Mixer
@@ -35,6 +36,20 @@ final class Rehearsal {
             output: output,
             returns: returns
         )
+    }
+
+    /// The asset that a program made with music plays.
+    static let music = "asset:music"
+
+    /// A program of a slate with the music of `file`, from its beginning on.
+    convenience init(music file: ByteBuffer) throws {
+        try self.init()
+        renderer.provide(file, for: Self.music)
+        renderer.apply(Self.slate(music: Self.music))
+    }
+
+    static func slate(music: String?) -> Scene {
+        Scene(slate: Slate(kind: .startingSoon, music: music), sound: SoundScene(isLevelling: false))
     }
 
     /// Puts `hosts` into a grid, all of them audible, and looks at the middle of each tile.
