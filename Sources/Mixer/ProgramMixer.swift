@@ -53,7 +53,7 @@ public final class ProgramMixer: Sendable {
     private let control = Mutex(Control())
     private let report = Mutex(Report())
     private let hostSignals = HostSignals()
-    private let gauge: LoadGauge
+    let gauge: LoadGauge
     private let returns: ReturnEncoders
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
@@ -346,6 +346,7 @@ public final class ProgramMixer: Sendable {
         for change in changes {
             switch change {
             case .add(let input):
+                thrift.admit(input)
                 core.add(input)
                 recorder?.record(.add(input.recordedNumber), step: core.steps)
             case .remove(let id):

@@ -147,6 +147,7 @@ public final class ProgramRenderer {
         )
         recorder?.record(.add(input.recordedNumber), step: core.steps)
         hosts.append(Host(input))
+        thrift.admit(input)
         core.add(input)
         return input
     }

@@ -40,6 +40,9 @@ struct DegradationLadder: Sendable {
     private var aboveSince: MonotonicTime?
     private var belowSince: MonotonicTime?
     private var lastDown: MonotonicTime?
+    private let bounds: (up: Double, down: Double)
+    /// Seconds above the upper bound until a step up.
+    private let upPatience: Double
     /// Seconds below the lower bound until a step down, when the one before was no mistake.
     private let usualPatience: Double
     private var downPatience: Double
@@ -48,9 +51,18 @@ struct DegradationLadder: Sendable {
 
     /// - Parameters:
     ///   - worst: The last step that may be taken.
+    ///   - bounds: Parts of a picture's time.
+    ///   - upPatience: Seconds above the upper bound until a step up.
     ///   - patience: Seconds below the lower bound until a step down.
-    init(worst: Degradation = .slate, patience: Double = Self.patience.down) {
+    init(
+        worst: Degradation = .slate,
+        bounds: (up: Double, down: Double) = Self.bounds,
+        upPatience: Double = Self.patience.up,
+        patience: Double = Self.patience.down
+    ) {
         self.worst = worst
+        self.bounds = bounds
+        self.upPatience = upPatience
         usualPatience = patience
         downPatience = patience
     }
@@ -82,13 +94,13 @@ struct DegradationLadder: Sendable {
         guard !samples.isEmpty || isBehind else { return nil }
         let sorted = samples.map(\.ratio).sorted()
         if !sorted.isEmpty { ratio = sorted[min(sorted.count * 95 / 100, sorted.count - 1)] }
-        aboveSince = ratio > Self.bounds.up || isBehind ? aboveSince ?? now : nil
-        belowSince = ratio < Self.bounds.down && !isBehind ? belowSince ?? now : nil
-        if let aboveSince, now.seconds(since: aboveSince) >= Self.patience.up, let worse = step.worse, worse <= worst {
+        aboveSince = ratio > bounds.up || isBehind ? aboveSince ?? now : nil
+        belowSince = ratio < bounds.down && !isBehind ? belowSince ?? now : nil
+        if let aboveSince, now.seconds(since: aboveSince) >= upPatience, let worse = step.worse, worse <= worst {
             if let lastDown, now.seconds(since: lastDown) < Self.regret {
                 downPatience = min(downPatience * 2, Self.mostPatience)
             }
-            return take(worse, because: ratio > Self.bounds.up ? .work : .queue)
+            return take(worse, because: ratio > bounds.up ? .work : .queue)
         }
         guard let belowSince, now.seconds(since: belowSince) >= downPatience else { return nil }
         guard let better = step.better else {

@@ -22,6 +22,11 @@ final class LoadGauge: Sendable {
         state = Mutex(State(ladder: ladder))
     }
 
+    /// Begins anew, by the rules of `ladder`.
+    func follow(_ ladder: DegradationLadder) {
+        state.withLock { $0.ladder = ladder }
+    }
+
     /// A picture was composed in so many seconds.
     func composed(in seconds: Double) {
         state.withLock { $0.composing = seconds }

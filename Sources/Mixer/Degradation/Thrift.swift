@@ -35,11 +35,14 @@ struct Thrift {
         return show(inputs)
     }
 
+    /// Lets a host that comes in leave out what all others of its kind do; its scene may be in force already.
+    func admit(_ input: HostInput) {
+        let economy = whole.economy(of: input.id, on: step)
+        input.economy.withLock { $0 = economy }
+    }
+
     private func show(_ inputs: some Sequence<HostInput>) -> Scene {
-        for input in inputs {
-            let economy = whole.economy(of: input.id, on: step)
-            input.economy.withLock { $0 = economy }
-        }
+        for input in inputs { admit(input) }
         let scene = whole.degraded(to: step)
         core.apply(scene)
         return scene
