@@ -7,7 +7,7 @@ enum HostView: Sendable, Equatable {
     case whole
     /// In a tile of so many pixels; the largest, if there are several.
     case tile(width: Int, height: Int, fit: PictureFit = .fill)
-    /// In no tile.
+    /// In no tile, or in none that anything is seen of.
     case hidden
 
     /// A picture that shrinks by so much shows nothing of the edges that deblocking would have smoothed.
@@ -44,7 +44,7 @@ extension Scene {
     ///
     /// A host that may not be seen is none that is hidden: nothing of what it sends meanwhile may be kept for later.
     func view(of host: String) -> HostView {
-        let shown = tiles.filter { $0.participantSID == host }
+        let shown = tiles.indices.filter { tiles[$0].participantSID == host && !isCovered($0) }.map { tiles[$0] }
         guard !shown.isEmpty, slate == nil else { return concealed.contains(host) ? .whole : .hidden }
         // A screen may be read.
         guard shown.allSatisfy({ $0.source == .camera }) else { return .whole }

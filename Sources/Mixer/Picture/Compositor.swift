@@ -114,6 +114,8 @@ struct Compositor {
         if dirty.count != count { dirty = Array(repeating: false, count: count) }
         for index in 0..<count {
             let actor = choreography.actors[index]
+            dirty[index] = false
+            guard !actor.place.isCovered else { continue }
             let look = Look(serial: actor.content.serial, look: actor.content.look, dress: actor.dress.number)
             let isUncovered = actor.place.covers.contains { dirty[$0] }
             dirty[index] = isUncovered || painted[target].looks[index] != look

@@ -59,6 +59,7 @@ struct PictureDirector {
         let interval = ProgramTime.fractionalMilliseconds(ofSample: sample - previous)
         for index in choreography.actors.indices where !choreography.actors[index].isLeaving {
             let place = choreography.actors[index].place
+            guard !place.isCovered else { continue }
             let content = hosts[place.host]?.show(at: sample, time: time, interval: interval, in: place)
             choreography.show(content ?? .absent, at: index)
         }

@@ -7,12 +7,18 @@ import Testing
 @testable import Mixer
 
 @Suite("How a host is seen says what is decoded of it") struct HostViewTests {
-    private func tile(_ host: String, _ width: Int, _ height: Int, source: Tile.Source = .camera) -> Tile {
+    private func tile(
+        _ host: String,
+        _ width: Int,
+        _ height: Int,
+        x: Int = 0,
+        source: Tile.Source = .camera
+    ) -> Tile {
         Tile(
             position: 0,
             participantSID: host,
             source: source,
-            rectangle: TileRectangle(x: 0, y: 0, width: width, height: height),
+            rectangle: TileRectangle(x: x, y: 0, width: width, height: height),
             scaleMode: .fill,
             label: host,
             isMicOn: true
@@ -61,9 +67,9 @@ import Testing
 
     @Test("the largest of its tiles counts; who may not be seen is not hidden, and nobody is seen behind a slate")
     func scenes() {
-        var scene = Scene(tiles: [tile("a", 200, 100), tile("b", 300, 200), tile("a", 160, 120)])
-        scene.tiles.append(tile("c", 300, 200, source: .screen))
-        scene.tiles.append(tile("d", 300, 200, source: .placeholder))
+        var scene = Scene(tiles: [tile("a", 200, 100), tile("b", 300, 200, x: 200), tile("a", 160, 120, x: 500)])
+        scene.tiles.append(tile("c", 300, 200, x: 700, source: .screen))
+        scene.tiles.append(tile("d", 300, 200, x: 1000, source: .placeholder))
         scene.concealed = ["e"]
         #expect(scene.view(of: "a") == .tile(width: 200, height: 120))
         #expect(scene.view(of: "b") == .tile(width: 300, height: 200))
@@ -71,6 +77,23 @@ import Testing
         #expect(scene.view(of: "f") == .hidden)
         scene.slate = Slate(kind: .beRightBack)
         #expect(["a", "b", "c"].allSatisfy { scene.view(of: $0) == .hidden })
+    }
+
+    @Test("under another tile a host is hidden, unless an edge of it is seen or one of its other tiles")
+    func covered() {
+        let (small, large) = (tile("a", 200, 100, x: 40), tile("b", 300, 200))
+        #expect(Scene(tiles: [small, large]).view(of: "a") == .hidden)
+        #expect(Scene(tiles: [small, large]).view(of: "b") == .tile(width: 300, height: 200))
+        #expect(Scene(tiles: [large, small]).view(of: "a") == .tile(width: 200, height: 100))
+        #expect(Scene(tiles: [tile("a", 300, 200), large]).view(of: "a") == .hidden)
+        let beyond = [tile("a", 302, 200), tile("a", 300, 201), tile("a", 200, 100, x: -2), tile("a", 260, 100, x: 41)]
+        for other in beyond {
+            #expect(Scene(tiles: [other, large]).view(of: "a") != .hidden, "\(other.rectangle)")
+        }
+        // What is no whole number of colours wide covers less than it says.
+        #expect(Scene(tiles: [small, tile("b", 301, 200)]).view(of: "a") != .hidden)
+        #expect(Scene(tiles: [small, tile("b", .max, .max)]).view(of: "a") != .hidden)
+        #expect(Scene(tiles: [small, tile("a", 60, 40, x: 400), large]).view(of: "a") == .tile(width: 60, height: 40))
     }
 
     @Test("a host in no tile is decoded by its key pictures alone, and seen again it is at once where it should be")

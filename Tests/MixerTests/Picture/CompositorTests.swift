@@ -134,6 +134,66 @@ import Testing
         }
     }
 
+    /// The program of a large tile, with or without a smaller one under it, until that comes out; each with its name.
+    private func perform(hasCovered: Bool) throws -> (program: ProgramFingerprint, drawn: Int64, decoded: Int64) {
+        let ring = try CanvasRing(width: size.width, height: size.height)
+        let output = FingerprintOutput(ring: ring)
+        let renderer = ProgramRenderer(
+            configuration: ProgramConfiguration(width: size.width, height: size.height),
+            ring: ring,
+            output: output
+        )
+        let looks: [(host: String, colour: YUVColour, x: Int)] = [("under", .blue, 200), ("over", .red, 40)]
+        var scene = Rehearsal.grid(["under", "over"], width: size.width, height: size.height)
+        scene.transition = 0
+        scene.tiles[0].rectangle = TileRectangle(x: 60, y: 30, width: 160, height: 90)
+        scene.tiles[1].rectangle = TileRectangle(x: 0, y: 0, width: 300, height: 180)
+        scene.tiles[1].scaleMode = .fit
+        if !hasCovered { scene.tiles.removeFirst() }
+        renderer.apply(scene)
+        var arrivals: [(input: HostInput, packet: MediaPacket)] = []
+        for (host, colour, x) in looks {
+            let input = renderer.addHost(host)
+            // Something moves, so that every picture has to be painted.
+            let clip = try HostClip.make(
+                paint: { canvas, index in
+                    canvas.fill(canvas.bounds, colour)
+                    canvas.fill(PixelRectangle(x: x + index % 20 * 2, y: 60, width: 20, height: 20), .white)
+                },
+                sample: nil
+            )
+            arrivals += clip.packets(from: 0, to: 5000).map { (input, $0) }
+        }
+        arrivals.sort { $0.packet.timestamp < $1.packet.timestamp }
+        var next = 0
+        for time in stride(from: 0.0, through: 5000, by: 10) {
+            while next < arrivals.count, Double(arrivals[next].packet.timestamp) <= time {
+                arrivals[next].input.receive(arrivals[next].packet, arrival: Rehearsal.moment(time))
+                next += 1
+            }
+            renderer.advance(to: Rehearsal.moment(time))
+        }
+        let decoded = renderer.statistics.hosts.first { $0.id == "under" }?.pictures ?? 0
+        let result = (output.fingerprint, renderer.statistics.tilesDrawn, decoded)
+        guard hasCovered else { return result }
+        // Uncovered it is there, with its pictures.
+        scene.tiles[1].rectangle.x = 240
+        renderer.apply(scene)
+        renderer.advance(to: Rehearsal.moment(5300))
+        let uncovered = renderer.newestCanvas.averageColour(of: PixelRectangle(x: 70, y: 40, width: 40, height: 30))
+        #expect(isNear(uncovered, .blue))
+        return result
+    }
+
+    @Test("A tile wholly under another one costs nothing, and the picture is bit for bit what it is without it")
+    func covered() throws {
+        let (with, without) = (try perform(hasCovered: true), try perform(hasCovered: false))
+        #expect(with.program == without.program && with.program.pictures > 140)
+        #expect(with.drawn == without.drawn && with.drawn > 100)
+        // Its key pictures at most, as of a host that is in no tile.
+        #expect(with.decoded <= 12, "\(with.decoded)")
+    }
+
     @Test("Tiles that leave the canvas are cut, and absurd ones left out")
     func absurd() {
         var scene = Rehearsal.grid(["a", "b", "c"], width: size.width, height: size.height)

@@ -11,6 +11,8 @@ struct TilePlan: Sendable {
         let isConcealed: Bool
         /// It is a screen that is shown.
         let isScreen: Bool
+        /// Nothing is seen of it under a later tile: it is not painted, but while things move.
+        let isCovered: Bool
         /// Earlier tiles that this one overlaps: when one of them is painted, this one has to be painted again.
         let covers: [Int]
         let words: TileWords
@@ -38,7 +40,7 @@ struct TilePlan: Sendable {
     ///   - height: Canvas height in pixels.
     init(scene: Scene, width: Int, height: Int) {
         var places: [Place] = []
-        for tile in scene.slate == nil ? scene.tiles : [] {
+        for (index, tile) in scene.tiles.enumerated() where scene.slate == nil {
             let rectangle = Self.cut(tile.rectangle, width: width, height: height)
             guard !rectangle.isEmpty else { continue }
             places.append(
@@ -48,7 +50,10 @@ struct TilePlan: Sendable {
                     fit: tile.scaleMode == .fill ? .fill : .fit,
                     isConcealed: tile.source == .placeholder,
                     isScreen: tile.source == .screen,
-                    covers: places.indices.filter { places[$0].rectangle.overlaps(rectangle) },
+                    isCovered: scene.isCovered(index),
+                    covers: places.indices.filter {
+                        !places[$0].isCovered && places[$0].rectangle.overlaps(rectangle)
+                    },
                     words: TileWords(
                         name: tile.label,
                         isMicOn: tile.isMicOn,
