@@ -5,22 +5,31 @@ import Media
 /// The tick is a least distance between two flushes, not a grid: a picture that comes when the last flush is long
 /// enough ago leaves at once, and takes what was gathered before it along. One that comes sooner waits for the next
 /// picture if that is due within one and a half ticks, so that both leave together at the program's own pace; otherwise
-/// for the end of the tick. Sound alone waits a little longer than a tick for a picture to travel with.
+/// for the end of the tick. Sound alone waits for a picture to travel with: where there are pictures for one and a half
+/// ticks, for they leave a mixer with the sound beside them, and so one or two of its frames of 21 ms after each other.
 ///
 /// Pictures are measured from `place`, which goes on by a step with each flush and follows a late one only half a tick.
 /// Measured from the late flush itself, the next picture would seem to come too soon and would be held in turn, and one
-/// stall would keep the whole stream late for seconds.
+/// stall would keep the whole stream late for seconds. Sound that left alone holds up no picture: the one that it did
+/// not wait for comes right after it.
 struct FlushPacing {
     enum Decision: Equatable {
         case now
         case at(MonotonicTime)
     }
 
+    private enum Gathered {
+        case sound
+        case pictures
+    }
+
     /// Nanoseconds; 0 lets every packet leave at once.
     var tick: Int64
     private var lastFlush: MonotonicTime?
-    /// Where the last flush belongs: at most half a tick before it, never after it.
+    /// Where the last flush belongs that had a picture: at most half a tick before it, never after it.
     private var place: MonotonicTime?
+    /// What was gathered since the last flush.
+    private var gathered: Gathered?
     private var lastPicture: MonotonicTime?
     /// Nanoseconds from one picture to the next, smoothed; nil before the second.
     private var pictureInterval: Int64?
@@ -33,9 +42,10 @@ struct FlushPacing {
     mutating func decide(isPicture: Bool, now: MonotonicTime) -> Decision {
         guard tick > 0 else { return .now }
         if isPicture { notePicture(at: now) }
+        if gathered != .pictures { gathered = isPicture ? .pictures : .sound }
         guard let lastFlush, let place else { return isPicture ? .now : .at(now.later(tick)) }
         if isPicture, now.nanoseconds - place.nanoseconds >= tick * 3 / 4 { return .now }
-        let due = isPicture ? end(of: place, holding: now) : lastFlush.later(tick * 5 / 4)
+        let due = isPicture ? end(of: place, holding: now) : end(of: lastFlush)
         return due <= now ? .now : .at(due)
     }
 
@@ -44,6 +54,11 @@ struct FlushPacing {
         let longest = place.later(tick * 3 / 2)
         guard let pictureInterval, picture.later(pictureInterval) <= longest else { return place.later(tick) }
         return longest
+    }
+
+    /// The moment up to which sound is held after a flush at `flush`.
+    private func end(of flush: MonotonicTime) -> MonotonicTime {
+        flush.later(pictureInterval == nil ? tick * 5 / 4 : tick * 3 / 2)
     }
 
     private mutating func notePicture(at now: MonotonicTime) {
@@ -56,6 +71,8 @@ struct FlushPacing {
 
     mutating func flushed(at now: MonotonicTime) {
         lastFlush = now
+        defer { gathered = nil }
+        guard gathered != .sound || place == nil else { return }
         let next = place?.later(step) ?? now
         place = min(now, max(next, now.later(-tick / 2)))
     }

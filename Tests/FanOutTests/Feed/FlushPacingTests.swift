@@ -43,7 +43,7 @@ struct FlushPacingTests {
         #expect(pacing.decide(isPicture: true, now: now) == .at(start.advanced(milliseconds: 33)))
     }
 
-    @Test("Sound alone leaves five quarters of a tick after the last flush, or at once when that has passed")
+    @Test("Sound without pictures leaves five quarters of a tick after the last flush, or at once when that has passed")
     func soundAlone() {
         var pacing = FlushPacing(tick: Self.tick)
         pacing.flushed(at: start)
@@ -94,6 +94,51 @@ struct FlushPacingTests {
         #expect(flushes < 330)
         #expect(waits.max().map { $0 <= interval + 6_000_000 } == true)
         #expect(waits.reduce(0, +) / Int64(waits.count) <= interval / 2 + 1_000_000)
+    }
+
+    /// Packets as a mixer gives them out: sound every 21 ms, and each picture with the first sound that ends after it.
+    private static func mixed(rate: Int64) -> [(isPicture: Bool, at: Int64)] {
+        let frame: Int64 = 21_333_333
+        var packets = (0..<500).map { (isPicture: false, at: Int64($0) * frame + 1) }
+        for index in 0..<(rate * 10) {
+            // Coding takes six milliseconds.
+            let due = index * 1_000_000_000 / rate + 6_000_000
+            packets.append((isPicture: true, at: (due + frame - 1) / frame * frame))
+        }
+        return packets.sorted { $0.at < $1.at }
+    }
+
+    @Test(
+        "Pictures that come with their sound, in unequal steps, are not held for the sake of sound that left alone",
+        arguments: [15, 20, 24, 25, 30]
+    )
+    func withSound(rate: Int64) {
+        var pacing = FlushPacing(tick: Self.tick)
+        var pictures: [Int64] = []
+        var waits: [Int64] = []
+        var due: MonotonicTime?
+        var flushes = 0
+        func flush(at now: MonotonicTime) {
+            pacing.flushed(at: now)
+            waits += pictures.map { now.nanoseconds - start.nanoseconds - $0 }
+            pictures = []
+            due = nil
+            flushes += 1
+        }
+        for (isPicture, at) in Self.mixed(rate: rate) {
+            let now = MonotonicTime(nanoseconds: start.nanoseconds + at)
+            if let moment = due, moment <= now { flush(at: moment) }
+            if isPicture { pictures.append(at) }
+            switch pacing.decide(isPicture: isPicture, now: now) {
+            case .now: flush(at: now)
+            case .at(let moment): due = due ?? moment
+            }
+        }
+        #expect(waits.count == Int(rate) * 10)
+        let held = waits.count { $0 > 0 }
+        #expect(held <= 3, "\(held) of \(waits.count)")
+        // The time of the sound holds 323 ticks, and no more writes than that.
+        #expect(flushes <= 323, "\(flushes)")
     }
 
     @Test("When the picture after a held one does not come, the held one leaves after one and a half ticks")
