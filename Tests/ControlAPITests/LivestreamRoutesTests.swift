@@ -48,6 +48,29 @@ struct LivestreamRoutesTests {
         }
     }
 
+    @Test("An output's rendition and spare address reach whoever pushes, and only what is offered is taken")
+    func renditionAndSpare() async throws {
+        try await ControlServer.run { (server) async throws in
+            let ladder = #"[{"name":"180p","width":320,"height":180,"video_bitrate":300}]"#
+            try await server.makeRoom("show", #","program":{"width":640,"height":360,"renditions":\#(ladder)}"#)
+            func start(_ rendition: String) async throws -> ControlServer.Answer {
+                let small =
+                    #"{"name":"small","url":"rtmp://a.example/live","stream_key":"k1","rendition":"\#(rendition)","#
+                    + #""spare_url":"rtmp://b.example/live","spare_stream_key":"k2"}"#
+                let whole = #"{"url":"rtmp://c.example/live","stream_key":"k3","spare_url":"rtmp://d.example/live"}"#
+                return try await server.ask("POST", "\(Self.path)/start", #"{"outputs":[\#(small),\#(whole)]}"#)
+            }
+            #expect(try await start("360p").refusal == "400/3073")
+            #expect(try await start("180p").status == 202)
+            let targets = server.livestreams.targets("show")
+            #expect(targets.map(\.rendition) == ["180p", nil])
+            #expect(targets.map(\.spareURL) == ["rtmp://b.example/live", "rtmp://d.example/live"])
+            #expect(targets.map(\.spareStreamKey) == ["k2", nil])
+            #expect(targets.map { $0.feed(of: "show") } == ["show.rendition.180p", "show"])
+            #expect(targets.map { $0.figures?.width } == [320, 640])
+        }
+    }
+
     @Test("Every fault has its code")
     func faults() async throws {
         try await ControlServer.run { (server) async throws in

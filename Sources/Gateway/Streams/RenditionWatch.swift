@@ -1,4 +1,3 @@
-import FanOut
 import Stage
 
 /// What operators are told of outputs whose rendition the mixer does without, and makes again.

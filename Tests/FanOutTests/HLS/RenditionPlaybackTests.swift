@@ -260,4 +260,27 @@ struct RenditionPlaybackTests {
         #expect(stand.feeds.feed("my_show.rendition.audio") == nil)
         #expect(stand.feeds.feed("my_show") != nil)
     }
+
+    @Test("An output of a rendition pushes that one, also where a room is named as players name it")
+    func outputs() throws {
+        let stand = try SiteStand()
+        let (program, renditions) = stand.feeds.open("show", with: Self.ladder)
+        let other = stand.feeds.open("show_360p")
+        var target = OutputTarget(name: "small", url: "rtmp://a.example/live", streamKey: "key")
+        target.rendition = "360p"
+        let pushed = Taker()
+        stand.feeds.attach(pushed, room: target.feed(of: "show"))
+        for feed in [program, other] { feed.receive(Packets.key(0)) }
+        stand.loop.run()
+        #expect(pushed.count.withLock { $0 } == 0)
+        renditions[0].feed.receive(Packets.key(0))
+        stand.loop.run()
+        #expect(pushed.count.withLock { $0 } == 1)
+        stand.feeds.detach(pushed, room: "show")
+        renditions[0].feed.receive(Packets.key(2000))
+        stand.loop.run()
+        #expect(pushed.count.withLock { $0 } == 1)
+        target.rendition = nil
+        #expect(stand.feeds.named(target.feed(of: "show"))?.feed === program)
+    }
 }

@@ -63,6 +63,18 @@ struct KeptShowTests {
         let variants = master.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(variants.count == 3 && Set(variants.map { $0.split(separator: "=")[1] }).count == 1)
 
+        // An output takes the rendition that it names.
+        let target = try await NginxRTMP()
+        let output: JSONValue = [
+            "name": "small", "url": .string(target.url), "stream_key": "secret", "rendition": "180p",
+        ]
+        try await stage.expect(202, "POST", stage.path("livestream/start"), ["outputs": [output]])
+        let isPushed = try await eventually(every: .milliseconds(200)) {
+            guard let path = try target.recordings.first else { return false }
+            return try await Recording(path: path).video?.width == 320
+        }
+        #expect(isPushed)
+
         // What was recorded is there, whatever happens to the process.
         let run = try await stage.expect(200, "GET", stage.path("recording"))
         #expect(run["state"].string == "RECORDING_STARTED")
