@@ -17,7 +17,7 @@ struct MixerLauncher: Sendable {
         epoch: UInt64,
         onExit: @escaping @Sendable (Int32, Bool) -> Void
     ) async throws -> MixerProcess {
-        let (rtmp, http) = try await listeningPorts()
+        let (rtmp, http, own) = try await listeningPorts()
         let token = try await tokens.mint(
             identity: "mixer",
             room: room,
@@ -25,24 +25,31 @@ struct MixerLauncher: Sendable {
             epoch: epoch,
             expiresIn: Self.tokenLifetime
         )
+        var arguments = [
+            "mixer", "--room", room, "--host", loopback, "--rtmp-port", "\(rtmp)", "--http-port", "\(http)",
+            "--epoch", "\(epoch)",
+        ]
+        if configuration.resolvedAllowsPrivateAssets {
+            arguments += ["--allow-private-assets"] + own.flatMap { ["--own-port", "\($0)"] }
+        }
         return try MixerProcess(
             executable: "/proc/self/exe",
-            arguments: [
-                "mixer", "--room", room, "--host", loopback, "--rtmp-port", "\(rtmp)", "--http-port", "\(http)",
-                "--epoch", "\(epoch)",
-            ],
+            arguments: arguments,
             environment: [RoomMixer.tokenVariable: token],
             marks: "\(configuration.dataDirectory)/mixer-\(room).marks",
             onExit: onExit
         )
     }
 
-    /// The ports to reach this gateway at; rooms of an earlier life ask for mixers while it still starts.
-    private func listeningPorts() async throws -> (rtmp: Int, http: Int) {
+    /// The ports to reach this gateway at, and all that it listens on; rooms of an earlier life ask for mixers while it
+    /// still starts.
+    private func listeningPorts() async throws -> (rtmp: Int, http: Int, own: [Int]) {
         let deadline = MonotonicTime.now().advanced(seconds: Self.patience)
         while true {
             let ports = ports.current
-            if let rtmp = ports.rtmp, let http = ports.http { return (rtmp, http) }
+            if let rtmp = ports.rtmp, let http = ports.http, let admin = ports.admin {
+                return (rtmp, http, [rtmp, http, admin, ports.rtmps].compactMap(\.self))
+            }
             guard .now() < deadline else { throw NotListening() }
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -29,11 +29,6 @@ public struct TargetPolicy: Sendable, Equatable {
         allowsPrivateAddresses || (address.isGlobal && allowedPorts.contains(address.port))
     }
 
-    /// Whether the address that is written as numbers may be connected to.
-    public func permits(literal: String, port: UInt16) -> Bool {
-        NetworkAddress(literal: literal, port: port).map(vets) ?? false
-    }
-
     /// Refuses an address that no resolution could make acceptable: a forbidden port or literal address.
     func check(_ address: PushAddress) throws(PushError) {
         guard allowsPrivateAddresses || allowedPorts.contains(address.port) else {

@@ -36,8 +36,9 @@ extension GatewayConfiguration {
     /// The keys of all settings.
     private static let keys: Set<String> = [
         "data.dir", "host", "rtmp.port", "http.port", "admin.port", "rtmps.port", "tls.certificate", "tls.key",
-        "fanout.tick", "fanout.viewers", "outputs.allow_private", "room.idle", "rooms.maximum", "rooms.ad_hoc",
-        "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads", "log.level",
+        "fanout.tick", "fanout.viewers", "outputs.allow_private", "assets.allow_private", "room.idle", "rooms.maximum",
+        "rooms.ad_hoc", "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads",
+        "log.level",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
         "recordings.reserve", "limits.cpu_ceiling", "limits.requests", "viewership.keep_sessions",
         "viewership.keep_minutes", "viewership.beats_port", "viewership.regions", "viewership.proxies",
@@ -98,6 +99,7 @@ extension GatewayConfiguration {
         fanOutTick = try read.int("fanout.tick", in: 0...1_000) ?? fanOutTick
         maximumViewers = try read.int("fanout.viewers", in: 1...1_000_000) ?? maximumViewers
         allowsPrivateOutputs = try read.bool("outputs.allow_private")
+        allowsPrivateAssets = try read.bool("assets.allow_private")
         roomIdle = try read.int("room.idle", in: 0...86_400) ?? roomIdle
         maximumRooms = try read.int("rooms.maximum", in: 1...100_000) ?? maximumRooms
         makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc

@@ -13,6 +13,7 @@ extension GatewayConfiguration {
             "fanout.tick: \(fanOutTick)",
             "fanout.viewers: \(maximumViewers)",
             "outputs.allow_private: \(resolvedAllowsPrivateOutputs)",
+            "assets.allow_private: \(resolvedAllowsPrivateAssets)",
             "room.idle: \(roomIdle)",
             "rooms.maximum: \(maximumRooms)",
             "rooms.ad_hoc: \(makesRoomsAdHoc)",

@@ -29,6 +29,11 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
     public var allowsPrivateOutputs: Bool?
+    /// `assets.allow_private`: whether pictures and music that scenes name by URL may come from private and loopback
+    /// addresses, on any port but this gateway's own.
+    ///
+    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
+    public var allowsPrivateAssets: Bool?
     /// `room.idle`: seconds a program goes on without a host before its mixer is stopped.
     public var roomIdle = 300
     /// `rooms.maximum`: most rooms in progress at a time.
@@ -120,6 +125,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
 
     /// Whether outputs may go to private addresses, the default resolved.
     public var resolvedAllowsPrivateOutputs: Bool { allowsPrivateOutputs ?? isOnLoopback }
+
+    /// Whether pictures and music may come from private addresses, the default resolved.
+    public var resolvedAllowsPrivateAssets: Bool { allowsPrivateAssets ?? isOnLoopback }
 
     /// Whether webhooks may go to private addresses, the default resolved.
     public var resolvedAllowsPrivateWebhooks: Bool { allowsPrivateWebhooks ?? isOnLoopback }

@@ -21,6 +21,7 @@ public struct RoomMixer: Sendable {
     private let httpPort: Int
     private let epoch: UInt64
     private let token: String
+    private let fetch: AssetFetch
     private let recording: String?
     private let logger: Logger
 
@@ -35,7 +36,10 @@ public struct RoomMixer: Sendable {
 
     /// Prepares the mixer of `room`; the token comes from the environment.
     ///
-    /// - Parameter recording: The file in which to take down what arrives; nil leaves it to the environment.
+    /// - Parameters:
+    ///   - allowsPrivateAssets: Whether assets may come from private and loopback addresses.
+    ///   - ownPorts: The gateway's own, from which none may come.
+    ///   - recording: The file in which to take down what arrives; nil leaves it to the environment.
     /// - Throws: `ConfigurationError` when there is no token.
     public init(
         room: String,
@@ -43,6 +47,8 @@ public struct RoomMixer: Sendable {
         rtmpPort: Int,
         httpPort: Int,
         epoch: UInt64,
+        allowsPrivateAssets: Bool = false,
+        ownPorts: Set<UInt16> = [],
         recording: String? = nil
     ) throws {
         guard let token = ProcessInfo.processInfo.environment[Self.tokenVariable] else {
@@ -57,6 +63,7 @@ public struct RoomMixer: Sendable {
         self.httpPort = httpPort
         self.epoch = epoch
         self.token = token
+        fetch = AssetFetch(allowsPrivateAddresses: allowsPrivateAssets, ownPorts: ownPorts)
         let folder = ProcessInfo.processInfo.environment[Self.recordingVariable]
         self.recording = recording ?? folder.map { "\($0)/\(room)-\(epoch).arrivals" }
         var logger = Logger(label: "footlight.mixer")
@@ -142,10 +149,9 @@ public struct RoomMixer: Sendable {
     }
 
     private func assets(_ group: any EventLoopGroup) -> MixedShow.Assets {
-        let fetch = AssetFetch()
         let source = events
         let folder = "/v1/rooms/\(room)/assets/"
-        return { [source, logger] deliver in
+        return { [fetch, source, logger] deliver in
             AssetReader(
                 group: group,
                 logger: logger,

@@ -34,6 +34,9 @@ struct GatewayConfigurationTests {
         #expect(!open.resolvedAllowsPrivateOutputs)
         open.allowsPrivateOutputs = true
         #expect(open.resolvedAllowsPrivateOutputs)
+        #expect(configuration.resolvedAllowsPrivateAssets && !open.resolvedAllowsPrivateAssets)
+        open.allowsPrivateAssets = true
+        #expect(open.resolvedAllowsPrivateAssets)
     }
 
     @Test("What a command wants where nothing is given holds only there")
@@ -94,7 +97,8 @@ struct GatewayConfigurationTests {
         let variables = [
             "FOOTLIGHT_DATA_DIR": "/data", "FOOTLIGHT_HOST": "::1", "FOOTLIGHT_ADMIN_PORT": "0",
             "FOOTLIGHT_RTMPS_PORT": "1936", "FOOTLIGHT_TLS_CERTIFICATE": "c.pem", "FOOTLIGHT_TLS_KEY": "k.pem",
-            "FOOTLIGHT_OUTPUTS_ALLOW_PRIVATE": "false", "FOOTLIGHT_ROOM_IDLE": "7", "FOOTLIGHT_THREADS": "3",
+            "FOOTLIGHT_OUTPUTS_ALLOW_PRIVATE": "false", "FOOTLIGHT_ASSETS_ALLOW_PRIVATE": "false",
+            "FOOTLIGHT_ROOM_IDLE": "7", "FOOTLIGHT_THREADS": "3",
         ]
         try await withEnvironment(variables) {
             var expected = GatewayConfiguration()
@@ -105,6 +109,7 @@ struct GatewayConfigurationTests {
             expected.tlsCertificate = "c.pem"
             expected.tlsKey = "k.pem"
             expected.allowsPrivateOutputs = false
+            expected.allowsPrivateAssets = false
             expected.roomIdle = 7
             expected.threads = 3
             let effective = try await read()
@@ -201,6 +206,6 @@ struct GatewayConfigurationTests {
         #expect(lines.contains("rtmps.port: 1936"))
         #expect(lines.contains("tls.key: ***"))
         #expect(!lines.joined().contains("very-secret"))
-        #expect(lines.contains("outputs.allow_private: true"))
+        #expect(lines.contains("outputs.allow_private: true") && lines.contains("assets.allow_private: true"))
     }
 }

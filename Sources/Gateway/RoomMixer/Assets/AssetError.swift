@@ -1,9 +1,9 @@
 /// Why an asset did not come.
-struct AssetError: Error, Equatable {
+struct AssetError: Error, Equatable, CustomStringConvertible {
     enum Code: Equatable {
         /// Not a URL that is fetched.
         case badAddress
-        /// It leads to an address that is not public.
+        /// It leads to an address that may not be asked.
         case forbiddenAddress
         /// The other side said no.
         case refused
@@ -20,6 +20,9 @@ struct AssetError: Error, Equatable {
         self.code = code
         self.reason = reason
     }
+
+    /// In words, for the log.
+    var description: String { reason }
 
     /// Another try soon would end the same way.
     var isFinal: Bool { code != .unreachable }

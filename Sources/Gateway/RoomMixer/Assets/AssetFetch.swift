@@ -6,8 +6,9 @@ import NIOSSL
 
 /// Asks for one asset over HTTP, each on a connection of its own.
 ///
-/// A URL comes from an operator, and so could be used to reach what only this machine reaches: the address that its name
-/// leads to must be public, and the connection goes to the very address that was looked at. So does each redirect.
+/// A URL comes from an operator, and so could be used to reach what only this machine reaches: all addresses that its name
+/// leads to must be public, unless private ones are allowed, and the connection goes to one that was looked at. So does
+/// each redirect. The gateway's own ports are never asked.
 struct AssetFetch: Sendable {
     /// Bytes at most.
     static let mostBytes = 5 << 20
@@ -16,9 +17,24 @@ struct AssetFetch: Sendable {
     /// Time from the question to the last byte.
     static let deadline = TimeAmount.seconds(5)
     private static let mostRedirects = 3
+    /// Seconds to look a name up in.
+    private static let patience = 5.0
 
     /// Whose addresses may be asked.
-    var policy = TargetPolicy(allowedPorts: [80, 443, 8080, 8443])
+    private let targets: TargetGuard
+
+    /// - Parameters:
+    ///   - allowsPrivateAddresses: Whether private and loopback addresses may be asked, on any port.
+    ///   - ownPorts: The gateway's own.
+    init(allowsPrivateAddresses: Bool = false, ownPorts: Set<UInt16> = []) {
+        targets = TargetGuard(
+            TargetPolicy(
+                allowsPrivateAddresses: allowsPrivateAddresses,
+                allowedPorts: [80, 443, 8080, 8443],
+                ownPorts: ownPorts
+            )
+        )
+    }
 
     /// Fetches `url`.
     func fetch(url: String, on loop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
@@ -67,7 +83,7 @@ struct AssetFetch: Sendable {
         until cancelled: EventLoopFuture<Void>
     ) -> EventLoopFuture<ByteBuffer> {
         resolve(address, on: loop)
-            .flatMap { resolved in connect(to: address, on: loop) { $0.connect(to: resolved) } }
+            .flatMap { connect(to: address, at: $0[...], on: loop) }
             .flatMap { ask($0, address, token: nil, most: Self.mostBytes, until: cancelled) }
             .flatMap { answer in
                 guard (300..<400).contains(answer.status), let location = answer.location else {
@@ -80,16 +96,31 @@ struct AssetFetch: Sendable {
             }
     }
 
-    /// The address that a name leads to, if it may be asked.
-    private func resolve(_ address: AssetAddress, on loop: any EventLoop) -> EventLoopFuture<SocketAddress> {
-        NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [policy] in
-            guard let resolved = try? SocketAddress.makeAddressResolvingHost(address.host, port: address.port),
-                let literal = resolved.ipAddress
-            else { throw AssetError(.unreachable, "\(address.host) has no address") }
-            guard policy.permits(literal: literal, port: UInt16(clamping: address.port)) else {
-                throw AssetError(.forbiddenAddress, "\(address.host) leads to \(literal)")
+    /// The addresses that a name leads to, if all of them may be asked.
+    private func resolve(_ address: AssetAddress, on loop: any EventLoop) -> EventLoopFuture<[SocketAddress]> {
+        loop.makeFutureWithTask { [targets] in
+            do {
+                let port = UInt16(clamping: address.port)
+                let found = try await targets.addresses(of: address.host, port: port, within: Self.patience)
+                return try found.map { try SocketAddress(ipAddress: $0, port: address.port) }
+            } catch let error as PushError {
+                throw AssetError(error.code == .forbiddenAddress ? .forbiddenAddress : .unreachable, error.message)
             }
-            return resolved
+        }
+    }
+
+    /// Connects to the first of the addresses that answers.
+    private func connect(
+        to address: AssetAddress,
+        at addresses: ArraySlice<SocketAddress>,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<any Channel> {
+        guard let first = addresses.first else {
+            return loop.makeFailedFuture(AssetError(.unreachable, "\(address.host) has no address"))
+        }
+        return connect(to: address, on: loop) { $0.connect(to: first) }.flatMapError { error in
+            let others = addresses.dropFirst()
+            return others.isEmpty ? loop.makeFailedFuture(error) : connect(to: address, at: others, on: loop)
         }
     }
 

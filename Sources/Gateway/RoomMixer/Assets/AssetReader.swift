@@ -84,6 +84,6 @@ final class AssetReader: Sendable {
         state.withLock {
             $0.errands.failed(asset, isFinal: isFinal, now: .now(), jitter: .random(in: 0...1))
         }
-        logger.warning("could not fetch an asset", metadata: ["asset": "\(asset.id)", "error": "\(error)"])
+        logger.warning("could not fetch an asset", metadata: ["asset": "\(asset.id)", "reason": "\(error)"])
     }
 }
