@@ -111,18 +111,15 @@ struct FollowedRoom: Equatable {
 
     /// What its scenes may name, so that it is here before it is seen or heard.
     var assets: Set<WantedAsset> {
-        var ids = hosts.compactMap(\.avatar) + tiles.compactMap(\.avatar)
-        ids += [settings?.background?.image, settings?.logo?.image].compactMap(\.self)
-        let slates = settings?.slates
-        for slate in [slates?.startingSoon, slates?.beRightBack, slates?.ended] {
-            ids += [slate?.image, slate?.music].compactMap(\.self)
-        }
-        return Set(
-            ids.map { id in
-                let name = id.hasPrefix("asset:") ? String(id.dropFirst("asset:".count)) : id
-                return WantedAsset(id: id, version: assetVersions[name])
-            }
-        )
+        let slates = [settings?.slates.startingSoon, settings?.slates.beRightBack, settings?.slates.ended]
+        var images = hosts.map(\.avatar) + tiles.map(\.avatar) + slates.map { $0?.image }
+        images += [settings?.background?.image, settings?.logo?.image]
+        let music = slates.map { $0?.music }
+        return Set(images.compactMap { wanted($0, .image) } + music.compactMap { wanted($0, .sound) })
+    }
+
+    private func wanted(_ id: String?, _ kind: Asset.Kind) -> WantedAsset? {
+        id.map { WantedAsset(id: $0, version: AssetReference($0)?.name.flatMap { assetVersions[$0] }, kind: kind) }
     }
 
     /// The feeds the mixer reads: of a screen as soon as it is published, for only then can it be found decodable.

@@ -156,10 +156,10 @@ public struct RoomMixer: Sendable {
                 group: group,
                 logger: logger,
                 fetch: { asset, loop in
-                    guard let name = asset.name else { return fetch.fetch(url: asset.id, on: loop) }
+                    guard let name = asset.name else { return fetch.fetch(url: asset.id, asset.kind, on: loop) }
                     var file = source
                     file.path = folder + name
-                    return fetch.fetch(uploaded: file, on: loop)
+                    return fetch.fetch(uploaded: file, asset.kind, on: loop)
                 },
                 deliver: deliver
             )

@@ -1,6 +1,7 @@
 @testable import Gateway
 import NIOCore
 import NIOPosix
+import Stage
 import Testing
 
 @Suite("Assets that are fetched by URL", .timeLimit(.minutes(1)))
@@ -47,6 +48,19 @@ struct AssetFetchTests {
         #expect(await refusal(server.url("/circle"), by: anywhere) == .badAddress)
         #expect(server.asked.count { $0 == "/circle" } == 4)
         #expect(await refusal(server.url("/silent"), by: anywhere) == .unreachable)
+    }
+
+    @Test("Music may be as large as music that is uploaded")
+    func music() async throws {
+        let largest = [UInt8](repeating: 7, count: 20 << 20)
+        let server = try await SmallWebServer(["/song": .file(largest), "/more": .unannounced(largest + [7])])
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let song = try await anywhere.fetch(url: server.url("/song"), .sound, on: loop).get()
+        #expect(song.readableBytes == largest.count)
+        let error = await #expect(throws: AssetError.self) {
+            _ = try await anywhere.fetch(url: server.url("/more"), .sound, on: loop).get()
+        }
+        #expect(error?.code == .tooLarge)
     }
 
     @Test("The gateway's own ports are never asked, and private addresses only where that is allowed")

@@ -1,8 +1,10 @@
+import Assets
 import Egress
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Stage
 
 /// Asks for one asset over HTTP, each on a connection of its own.
 ///
@@ -10,15 +12,17 @@ import NIOSSL
 /// leads to must be public, unless private ones are allowed, and the connection goes to one that was looked at. So does
 /// each redirect. The gateway's own ports are never asked.
 struct AssetFetch: Sendable {
-    /// Bytes at most.
-    static let mostBytes = 5 << 20
-    /// As `mostBytes`, of what was uploaded, which may be sound.
-    static let mostUploadedBytes = 20 << 20
-    /// Time from the question to the last byte.
-    static let deadline = TimeAmount.seconds(5)
+    /// Time from the question to the last byte; what may be larger may take longer.
+    static func deadline(of kind: Asset.Kind) -> TimeAmount {
+        switch kind {
+        case .image: .seconds(5)
+        case .sound: .seconds(30)
+        }
+    }
+
     private static let mostRedirects = 3
-    /// Seconds to look a name up in.
-    private static let patience = 5.0
+    /// Seconds to look a name up in, and to connect.
+    private static let patience = 5
 
     /// Whose addresses may be asked.
     private let targets: TargetGuard
@@ -36,21 +40,21 @@ struct AssetFetch: Sendable {
         )
     }
 
-    /// Fetches `url`.
-    func fetch(url: String, on loop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
+    /// Fetches `url`; as large as what is uploaded may be.
+    func fetch(url: String, _ kind: Asset.Kind = .image, on loop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
         guard let address = AssetAddress(url: url) else {
             return loop.makeFailedFuture(AssetError(.badAddress, "not an http or https URL"))
         }
-        return withDeadline(on: loop) { follow(address, redirects: 0, on: loop, until: $0) }
+        return withDeadline(of: kind, on: loop) { follow(address, kind, redirects: 0, on: loop, until: $0) }
     }
 
     /// Fetches what was uploaded to the gateway, where `source` says.
-    func fetch(uploaded source: RoomEvents.Source, on loop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
+    func fetch(uploaded source: RoomEvents.Source, _ kind: Asset.Kind, on loop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
         let address = AssetAddress(isSecure: false, host: source.host, port: source.port, path: source.path)
-        return withDeadline(on: loop) { cancelled in
+        return withDeadline(of: kind, on: loop) { cancelled in
             connect(to: address, on: loop) { bootstrap in bootstrap.connect(host: address.host, port: address.port) }
                 .flatMap { channel in
-                    ask(channel, address, token: source.token, most: Self.mostUploadedBytes, until: cancelled)
+                    ask(channel, address, token: source.token, most: AssetStore.limit(of: kind), until: cancelled)
                 }
                 .flatMapThrowing { answer in try answer.content() }
         }
@@ -58,11 +62,12 @@ struct AssetFetch: Sendable {
 
     /// Fails what `body` does when it takes too long; it is told by a future that then fails.
     private func withDeadline(
+        of kind: Asset.Kind,
         on loop: any EventLoop,
         _ body: (EventLoopFuture<Void>) -> EventLoopFuture<ByteBuffer>
     ) -> EventLoopFuture<ByteBuffer> {
         let timeUp = loop.makePromise(of: Void.self)
-        let timer = loop.scheduleTask(in: Self.deadline) {
+        let timer = loop.scheduleTask(in: Self.deadline(of: kind)) {
             timeUp.fail(AssetError(.unreachable, "took too long"))
         }
         // Not every step can be cancelled: what is still under way then ends for nobody.
@@ -78,13 +83,14 @@ struct AssetFetch: Sendable {
 
     private func follow(
         _ address: AssetAddress,
+        _ kind: Asset.Kind,
         redirects: Int,
         on loop: any EventLoop,
         until cancelled: EventLoopFuture<Void>
     ) -> EventLoopFuture<ByteBuffer> {
         resolve(address, on: loop)
             .flatMap { connect(to: address, at: $0[...], on: loop) }
-            .flatMap { ask($0, address, token: nil, most: Self.mostBytes, until: cancelled) }
+            .flatMap { ask($0, address, token: nil, most: AssetStore.limit(of: kind), until: cancelled) }
             .flatMap { answer in
                 guard (300..<400).contains(answer.status), let location = answer.location else {
                     return loop.submit { try answer.content() }
@@ -92,7 +98,7 @@ struct AssetFetch: Sendable {
                 guard redirects < Self.mostRedirects, let next = address.redirected(to: location) else {
                     return loop.makeFailedFuture(AssetError(.badAddress, "redirected to where nobody follows"))
                 }
-                return follow(next, redirects: redirects + 1, on: loop, until: cancelled)
+                return follow(next, kind, redirects: redirects + 1, on: loop, until: cancelled)
             }
     }
 
@@ -101,7 +107,7 @@ struct AssetFetch: Sendable {
         loop.makeFutureWithTask { [targets] in
             do {
                 let port = UInt16(clamping: address.port)
-                let found = try await targets.addresses(of: address.host, port: port, within: Self.patience)
+                let found = try await targets.addresses(of: address.host, port: port, within: Double(Self.patience))
                 return try found.map { try SocketAddress(ipAddress: $0, port: address.port) }
             } catch let error as PushError {
                 throw AssetError(error.code == .forbiddenAddress ? .forbiddenAddress : .unreachable, error.message)
@@ -130,7 +136,7 @@ struct AssetFetch: Sendable {
         _ dial: (ClientBootstrap) -> EventLoopFuture<any Channel>
     ) -> EventLoopFuture<any Channel> {
         dial(
-            ClientBootstrap(group: loop).connectTimeout(Self.deadline).channelInitializer { channel in
+            ClientBootstrap(group: loop).connectTimeout(.seconds(Int64(Self.patience))).channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if address.isSecure {
                         let context = try NIOSSLContext(configuration: .makeClientConfiguration())
