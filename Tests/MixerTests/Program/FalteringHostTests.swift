@@ -29,10 +29,10 @@ import Testing
             let corner = shown.colours[0]
             switch time {
             case 1000..<5250: #expect(isNear(corner, .red), "at \(time)")
-            case 5700..<9200:
+            case 5700..<6000:
                 let dimmed = YUVColour(y: UInt8(16 + (Int(YUVColour.red.y) - 16) * 2 / 5), u: 120, v: 162)
                 #expect(isNear(corner, dimmed), "at \(time): \(corner)")
-            case 9650..<13_200: #expect(isNear(corner, ProgramColours.emptyTile, within: 2), "at \(time): \(corner)")
+            case 6400..<13_200: #expect(isNear(corner, ProgramColours.emptyTile, within: 2), "at \(time): \(corner)")
             case 13_700...: #expect(isNear(corner, .red), "at \(time)")
             default: continue
             }

@@ -2,7 +2,7 @@
 ///
 /// - The last picture stays for two seconds as it is: most gaps are shorter, and nobody sees them. That of a screen
 ///   stays for thirty, for a screen may stand still, and then many encoders send nothing.
-/// - Then it is dimmed, which says that it is old, and four seconds later the host's card takes its place.
+/// - Then it is dimmed, which says that it is old, and when it is three seconds old the host's card has taken its place.
 /// - The first picture after that, as the first one ever, fades in over the card; a dimmed one only brightens. One that
 ///   is there when the tile appears, as that of a screen is, comes with the tile: no card is seen before it.
 /// - Who may not be seen any more is a card at once, and what was seen before never comes back.
@@ -22,8 +22,8 @@ struct PicturePresence: Sendable, Equatable {
     static let freeze = 2 * ProgramTime.sampleRate
     /// The same for a screen.
     static let stillness = 30 * ProgramTime.sampleRate
-    /// Samples it stays dimmed.
-    static let dimmed = 4 * ProgramTime.sampleRate
+    /// Samples after that until the card begins to take its place: with `crossFade`, a second until nothing of it is left.
+    static let dimmed = ProgramTime.sampleRate - crossFade
     /// Samples that dimming and brightening take: 300 ms.
     static let dimming = ProgramTime.sampleRate * 3 / 10
     /// Samples in which picture and card take each other's place: 200 ms.

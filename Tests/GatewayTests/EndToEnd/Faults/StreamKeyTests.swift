@@ -104,7 +104,7 @@ struct StreamKeyTests {
         // The connection is lost without a word.
         second.end()
         let lost = MonotonicTime.now().seconds(since: began)
-        try await Task.sleep(for: .seconds(3.5))
+        try await Task.sleep(for: .seconds(4))
         #expect(try await stage.tile(of: host) == tile, "the place on stage was lost")
 
         let third = try stage.publish(clips[2], as: host)
@@ -122,17 +122,21 @@ struct StreamKeyTests {
         #expect(recording.largestGap(.video) < 0.04 && recording.backwardSteps == 0)
         let pictures = try await recording.allPictures(width: 320, height: 180)
         let colours = pictures.map { (time: $0.time - lead, colour: $0.colour(of: tile)) }
+        // Above the disc of a card.
+        let top = TileRectangle(x: tile.x, y: tile.y, width: tile.width, height: tile.height / 5)
+        let tops = pictures.map { (time: $0.time - lead, colour: $0.colour(of: top)) }
         for picture in pictures where picture.time > lead {
             let colour = picture.colour(of: steadyTile)
             #expect(colour.distance(to: .yellow) <= 12, "the other host is \(colour) at \(picture.time - lead) s")
         }
-        try checkColours(colours, from: taken, lost: lost, back: back)
+        try checkColours(colours, tops: tops, from: taken, lost: lost, back: back)
     }
 
-    /// Red until the newer connection's blue, which stays for two seconds after the loss, is dimmed, then gives way to
-    /// green.
+    /// Red until the newer connection's blue, which stays for two seconds after the loss, is dimmed for one, then gives way
+    /// to the card, and that to green.
     private func checkColours(
         _ colours: [(time: Double, colour: Colour)],
+        tops: [(time: Double, colour: Colour)],
         from taken: Double,
         lost: Double,
         back: Double
@@ -157,8 +161,8 @@ struct StreamKeyTests {
         let change = colours.filter { $0.time > taken - 1 && $0.time < blue - 0.1 }
         #expect(change.allSatisfy { $0.colour.distance(to: .red) <= 12 })
         #expect(colours.filter { $0.time > green }.allSatisfy { $0.colour.distance(to: .green) <= 12 })
-        // The last picture of the lost one: as it was, then darker from picture to picture, then dark for as long as
-        // nobody comes. No other colour, no step back, and no card within this time.
+        // The last picture of the lost one: as it was, then darker from picture to picture, then dark, and the card for as
+        // long as nobody comes. No other colour, no step back, and no card before that.
         let left = colours.filter { $0.time > lost && $0.time < green - 0.4 }
         let lastBright = try #require(left.last { $0.colour.distance(to: .blue) <= 12 }?.time)
         #expect((0.1...0.5).contains(dimmed - lastBright), "it dims within \(dimmed - lastBright) s")
@@ -166,7 +170,15 @@ struct StreamKeyTests {
         let blues = left.filter { $0.time >= lastBright && $0.time <= dimmed }.map(\.colour.blue)
         #expect(zip(blues, blues.dropFirst()).allSatisfy { Int($1) <= Int($0) + 4 }, "\(blues)")
         let dark = Colour(red: 12, green: 20, blue: 80)
-        #expect(left.filter { $0.time > dimmed }.allSatisfy { $0.colour.distance(to: dark) <= 12 })
+        let card = try #require(
+            tops.first { $0.time > dimmed && $0.colour.distance(to: .emptyTile) <= 8 }?.time,
+            "no card comes"
+        )
+        print("keys: card after \(card - lost) s, \(card - lastBright) s after the picture's last as it was")
+        #expect((0.7...1.3).contains(card - lastBright))
+        #expect(left.filter { $0.time > dimmed && $0.time < card - 0.3 }.allSatisfy { $0.colour.distance(to: dark) <= 12 })
+        let waiting = tops.filter { $0.time > card && $0.time < green - 0.4 }
+        #expect(!waiting.isEmpty && waiting.allSatisfy { $0.colour.distance(to: .emptyTile) <= 8 })
     }
 
     private func isPublishing(_ seat: FaultStage.Seat, _ stage: FaultStage) async throws -> Bool {
