@@ -105,7 +105,7 @@ extension OpenAPIDocument {
               properties:
                 text:
                   type: string
-                  description: 'One line, up to 2000 characters.'
+                  description: 'One line, up to 2000 characters and 16000 bytes of UTF-8.'
                 speed:
                   type: number
                   description: 'Canvas widths per second, 0.01 to 1; 0.1 when left out.'

@@ -1,6 +1,6 @@
 /// Text that runs along the lower edge of the canvas.
 public struct TickerResource: Codable, Sendable, Hashable {
-    /// One line, up to 2000 characters.
+    /// One line, up to 2000 characters and 16000 bytes.
     public var text: String
     /// Canvas widths per second, 0.01 to 1; 0.1 when left out.
     public var speed: Double?

@@ -69,7 +69,7 @@ extension LayoutSettings {
 
     /// Text that runs along the lower edge of the canvas.
     public struct Ticker: Sendable, Hashable, Codable {
-        /// One line, up to 2000 characters.
+        /// One line, up to 2000 characters and 16000 bytes.
         public var text: String
         /// Canvas widths per second, 0.01 to 1.
         public var speed: Double

@@ -4,6 +4,9 @@ extension LayoutSettings {
     /// Longest text of a ticker, in characters.
     public static let longestTicker = 2000
 
+    /// Bytes of UTF-8 that each character of a text may have on average.
+    static let bytesPerCharacter = 8
+
     /// Checks every value that its type does not already keep in range.
     ///
     /// - Parameter path: What stands before the field's name in the request, with its dot.
@@ -29,7 +32,12 @@ extension LayoutSettings {
     }
 
     private static func check(_ text: String?, limit: Int = longestText, field: String) throws(StageError) {
-        guard let text, text.count > limit || text.utf8.count > limit * 8 else { return }
-        throw .invalidParameter(field, "must have at most \(limit) characters")
+        guard let text else { return }
+        guard text.count <= limit else {
+            throw .invalidParameter(field, "must have at most \(limit) characters")
+        }
+        guard text.utf8.count <= limit * bytesPerCharacter else {
+            throw .invalidParameter(field, "must have at most \(limit * bytesPerCharacter) bytes of UTF-8")
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Codecs
+import Stage
 import Testing
 
 @testable import Mixer
@@ -25,6 +26,23 @@ import Testing
         #expect(letters(in: long, long.width - 200..<long.width - 60) > 40)
         #expect(letters(in: long, long.width - 60..<long.width) == 0)
         #expect(strip("  ").drawing() == nil)
+    }
+
+    @Test(
+        "all of the longest text that a room takes is in the strip, however many marks its letters have",
+        arguments: ["بَّتُّ ", "किंपिं "]
+    )
+    func longest(word: String) throws {
+        let text = String(repeating: word, count: LayoutSettings.longestTicker / word.count)
+        var layout = LayoutSettings()
+        layout.ticker = .init(text: text)
+        try layout.validate()
+        #expect(text.unicodeScalars.count > 4500)
+        func width(_ text: String) throws -> Int {
+            try #require(strip(text).drawing()).width - 3 * TickerStrip.band(width: 640, height: 360).height
+        }
+        let half = try width(String(repeating: word, count: LayoutSettings.longestTicker / word.count / 2))
+        #expect(abs(Double(try width(text)) / Double(half) - 2) < 0.01)
     }
 
     @Test("text from right to left stands at the strip's right end, and moves to the right")

@@ -66,7 +66,10 @@ struct LayoutDecorationTests {
             #expect(message?.hasPrefix(field + " ") == true, "\(field): \(message ?? "accepted")")
         }
         let heap = "e" + String(repeating: "\u{301}", count: 100_000)
-        #expect(refusal { $0.lowerThird = .init(title: heap) } != nil, "one character, but two hundred thousand bytes")
+        // One character, but two hundred thousand bytes.
+        #expect(
+            refusal { $0.lowerThird = .init(title: heap) } == "lower_third.title must have at most 4000 bytes of UTF-8"
+        )
     }
 
     @Test("Settings are stored and read back whole; of older ones what was not there yet has its default")

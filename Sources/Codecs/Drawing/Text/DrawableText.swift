@@ -1,7 +1,9 @@
 /// Text from outside, made safe and cheap to lay out.
 enum DrawableText {
-    /// Characters, counted as Unicode scalars; far above every limit on what a room may show.
-    static let longest = 4000
+    /// Unicode scalars; no less than there are in the longest text that a room may show, of 16000 bytes.
+    ///
+    /// One character may have many: vowel signs and marks count by themselves.
+    static let longest = 16_000
 
     /// `text` without control characters, its white space in one line as single spaces, cut to `longest`.
     ///
