@@ -35,8 +35,8 @@ public final class AssetStore: Sendable {
 
     /// Takes a file in as it arrives; it takes the place of another one of its name.
     ///
-    /// - Throws: 3073 for the name, or with status 409 for one file too many; 53004 with status 413 for a file that is too
-    ///   large, or 415 for one of an unknown format; else what the disk or `body` failed with. Nothing changes then.
+    /// - Throws: 3073 for the name, or with status 409 for one file too many; 53004 with status 413 for a file or an image
+    ///   that is too large, or 415 for one of an unknown format; else what the disk or `body` failed with. Nothing changes then.
     public func store<Body: AsyncSequence>(
         _ body: Body,
         as name: String,

@@ -71,6 +71,7 @@ public final class ProgramMixer: Sendable {
     ///     thread of its own.
     ///   - recorder: Takes down all that arrives, so that the program can be made again.
     ///   - marks: Where each host is marked while its media is decoded.
+    ///   - onUselessAsset: Told once of each file given by `provide` that cannot be drawn or played, and why; any thread.
     ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
     ///     encoder's thread, and should return soon.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -81,6 +82,7 @@ public final class ProgramMixer: Sendable {
         returnSink: @escaping @Sendable (_ host: String, MediaPacket) -> Void = { _, _ in },
         recorder: ArrivalRecorder? = nil,
         marks: WorkMarks? = nil,
+        onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void = { _, _ in },
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
@@ -89,7 +91,7 @@ public final class ProgramMixer: Sendable {
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
         gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
-        let assets = AssetShelf()
+        let assets = AssetShelf(onUseless: onUselessAsset)
         drawingRoom = DrawingRoom(Wardrobe(assets))
         music = SlateMusic(assets)
         let returns = ReturnEncoders(bitrate: configuration.audioBitrate * 1000, sink: returnSink)

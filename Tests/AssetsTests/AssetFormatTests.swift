@@ -60,4 +60,63 @@ struct AssetFormatTests {
         #expect(throws: StageError.assetFormatUnknown) { try check.finish() }
         #expect(throws: StageError.assetFormatUnknown) { try check.take(ByteBuffer(repeating: 0x3C, count: 64)) }
     }
+
+    /// Headers of images of 300x5000 pixels, or of other sizes where a format has no such.
+    private static let tall: [(name: String, bytes: [UInt8])] = [
+        ("png", samples[0].1 + Array("IHDR".utf8) + [0, 0, 0x01, 0x2C, 0, 0, 0x13, 0x88, 8, 2, 0, 0, 0]),
+        ("gif", Array("GIF89a".utf8) + [0x2C, 0x01, 0x88, 0x13, 0, 0, 0]),
+        ("bmp", bitmap([40, 0, 0, 0, 0x2C, 1, 0, 0, 0x88, 0x13, 0, 0])),
+        ("bmp from the top", bitmap([40, 0, 0, 0, 0x2C, 1, 0, 0, 0x78, 0xEC, 0xFF, 0xFF])),
+        ("old bmp", bitmap([12, 0, 0, 0, 0x2C, 1, 0x88, 0x13, 1, 0])),
+        ("webp", webp("VP8 ", [0, 0, 0, 0x9D, 0x01, 0x2A, 0x2C, 0x01, 0x88, 0x13])),
+        ("webp without loss", webp("VP8L", [0x2F, 0x2B, 0xC1, 0xE1, 0x04, 0, 0])),
+        ("webp with alpha", webp("VP8X", [0x10, 0, 0, 0, 0x2B, 1, 0, 0x87, 0x13, 0])),
+        ("jpeg", jpeg(0xC0, [])), ("progressive jpeg", jpeg(0xC2, [0xFF, 0xDB, 0, 4, 1, 2])),
+        // A thumbnail within another segment is not the image.
+        ("jpeg with notes", jpeg(0xC1, [0xFF, 0xE1, 0x60, 0] + Array(repeating: 0xFF, count: 0x5FFE) + [0xFF, 0xFF])),
+    ]
+
+    private static func bitmap(_ header: [UInt8]) -> [UInt8] {
+        Array("BM".utf8) + Array(repeating: 0, count: 12) + header
+    }
+
+    private static func webp(_ chunk: String, _ body: [UInt8]) -> [UInt8] {
+        Array("RIFF\u{1}\u{2}\u{3}\u{4}WEBP".utf8) + Array(chunk.utf8) + [40, 0, 0, 0] + body
+    }
+
+    private static func jpeg(_ frame: UInt8, _ before: [UInt8]) -> [UInt8] {
+        let start: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 0x4A, 0x46]
+        return start + before + [0xFF, frame, 0, 17, 8, 0x13, 0x88, 0x01, 0x2C, 3]
+    }
+
+    @Test("An image with a side that is too long is refused as soon as its header is there", arguments: 0..<11)
+    func size(index: Int) throws {
+        let (name, head) = Self.tall[index]
+        let bytes = head + Array(repeating: 0, count: 40)
+        for length in [1, 3, 7, 31, 32, 33, 50_000] {
+            var check = AssetCheck()
+            let error = #expect(throws: StageError.self, "\(name) in pieces of \(length)") {
+                for start in stride(from: 0, to: bytes.count, by: length) {
+                    try check.take(ByteBuffer(bytes: bytes[start..<min(start + length, bytes.count)]))
+                }
+                _ = try check.finish()
+            }
+            #expect(error == .imageTooLarge(width: 300, height: 5000), "\(name)")
+            #expect(error?.status == 413)
+        }
+    }
+
+    @Test("The longest side there may be is taken, in every format")
+    func longest() throws {
+        // 5000 is 0x1388 and 4096 is 0x1000: the same header says the one and the other.
+        for index in [0, 1, 2, 4, 5, 8, 9] {
+            var bytes = Self.tall[index].bytes
+            for place in bytes.indices where [0x13, 0x88].contains(bytes[place]) {
+                bytes[place] = bytes[place] == 0x13 ? 0x10 : 0
+            }
+            var check = AssetCheck()
+            try check.take(ByteBuffer(bytes: bytes + Array(repeating: 0, count: 40)))
+            #expect(throws: Never.self) { _ = try check.finish() }
+        }
+    }
 }

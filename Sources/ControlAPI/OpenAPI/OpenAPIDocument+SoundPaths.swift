@@ -58,8 +58,8 @@ extension OpenAPIDocument {
               operationId: storeAsset
               summary: Puts a picture or sound into the room, in place of another one of its name.
               description: >-
-                For operators. png, jpeg, webp, gif or bmp up to 5 MiB; mp3, aac, wav, ogg or flac up to 20 MiB. What it is
-                its first bytes say.
+                For operators. png, jpeg, webp, gif or bmp up to 5 MiB and 4096 pixels on each side, else 413; mp3, aac,
+                wav, ogg or flac up to 20 MiB. What it is its first bytes say.
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Asset'

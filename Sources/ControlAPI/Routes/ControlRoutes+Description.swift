@@ -34,7 +34,7 @@ extension StageError {
         .notJoined, .reconnecting, .notAHost, .unknownMode, .tooManyHosts, .changeModeFailed, .readerTooSlow,
         .invitationNotFound, .invitationClosed, .invitationExpired,
         .assetNotFound, .assetFormatUnknown, .assetTooLarge(AssetStore.limit(of: .image)),
-        .tooManyAssets(AssetStore.maximumAssets),
+        .imageTooLarge(width: 8000, height: 6000), .tooManyAssets(AssetStore.maximumAssets),
         .livestreamNotRunning, .outputInvalid("..."), .livestreamAlreadyStarted, .livestreamInFlight,
         .livestreamLimitReached, .livestreamNotStarted("..."), .livestreamLost("..."),
         .hlsAlreadyStarted, .hlsNotStarted("..."), .hlsNotStopped("..."), .hlsFailed("..."),

@@ -45,6 +45,7 @@ final class MixedShow {
         renditions open: RenditionPushes.Open,
         reporter: Reporter,
         assets: Assets,
+        onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void,
         feeds: @escaping Feeds
     ) throws {
         self.push = push
@@ -58,6 +59,7 @@ final class MixedShow {
             returnSink: { sid, packet in returns.receive(packet, for: sid) },
             recorder: recorder,
             marks: marks,
+            onUselessAsset: onUselessAsset,
             sink: { [push] packet in push.receive(packet) }
         )
         let latest = Latest()

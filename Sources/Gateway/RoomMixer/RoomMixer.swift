@@ -101,6 +101,12 @@ public struct RoomMixer: Sendable {
                             renditions: { try push($0, to: "\(room)_\($0)") },
                             reporter: reporter(group),
                             assets: assets(group),
+                            onUselessAsset: { [logger] asset, reason in
+                                logger.warning(
+                                    "an asset is of no use",
+                                    metadata: ["asset": "\(asset)", "reason": "\(reason)"]
+                                )
+                            },
                             feeds: feeds(group)
                         )
                     show = current

@@ -18,6 +18,11 @@ struct OverlayImages: Sendable {
     /// What needs an image does without it then: one bad file must not cost more than itself.
     subscript(asset: String?) -> StillPicture? {
         guard let asset, let file = shelf?.asset(asset) else { return nil }
-        return try? StillPicture.read(file.bytes)
+        do {
+            return try StillPicture.read(file.bytes)
+        } catch {
+            shelf?.cannotUse(file, of: asset, because: error)
+            return nil
+        }
     }
 }

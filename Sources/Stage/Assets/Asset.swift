@@ -6,6 +6,9 @@ public struct Asset: Sendable, Hashable {
         case sound
     }
 
+    /// Pixels of the longest side of an image that is drawn.
+    public static let longestSide = 4096
+
     /// Its name in the room, `[A-Za-z0-9_-]{1,64}`.
     public var name: String
     /// What it can be used for.

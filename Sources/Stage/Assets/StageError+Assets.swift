@@ -32,6 +32,18 @@ extension StageError {
         )
     }
 
+    /// 53004 with status 413: an image of more pixels than are drawn.
+    public static func imageTooLarge(width: Int, height: Int) -> StageError {
+        StageError(
+            code: 53004,
+            name: "SignalingIncomingMessageInvalidError",
+            message: "The image has \(width)x\(height) pixels, \(Asset.longestSide) on each side is the most",
+            cause: "An image with a longer side is not drawn",
+            solution: "Make the image smaller",
+            status: 413
+        )
+    }
+
     /// 3073 with status 409: one file more than a room can have.
     public static func tooManyAssets(_ limit: Int) -> StageError {
         StageError(

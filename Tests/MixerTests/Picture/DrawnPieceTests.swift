@@ -1,5 +1,7 @@
 import Codecs
 import NIOCore
+import Stage
+import Synchronization
 import Testing
 
 @testable import Mixer
@@ -30,6 +32,28 @@ import Testing
         #expect(wardrobe.ask(for: [second, name]))
         while wardrobe.drawNext() {}
         #expect(wardrobe.takeIn() == [second] && wardrobe.version == 2)
+    }
+
+    @Test("Of a file that cannot be drawn it is told once, and why; of another one of its name again")
+    func useless() throws {
+        let told = Mutex<[String]>([])
+        let shelf = AssetShelf { name, reason in told.withLock { $0.append("\(name): \(reason)") } }
+        let wardrobe = Wardrobe(shelf)
+        shelf.put(ByteBuffer(string: "no image at all"), for: "asset:a")
+        let large = Overlay.personCard(PersonCard(name: "Ada", avatar: "asset:a", width: 320, height: 180))
+        wardrobe.takeIn(drawing: [wardrobe.piece(card), wardrobe.piece(large)])
+        #expect(told.withLock { $0 } == ["asset:a: not an image of a known kind"])
+        shelf.put(try image(.red), for: "asset:a")
+        wardrobe.takeIn(drawing: [wardrobe.piece(card)])
+        #expect(told.withLock { $0.count } == 1)
+        shelf.put(ByteBuffer(string: "GIF89a"), for: "asset:a")
+        wardrobe.takeIn(drawing: [wardrobe.piece(card)])
+        #expect(told.withLock { $0.count } == 2)
+    }
+
+    @Test("What is uploaded without a word of refusal is not too large to be drawn")
+    func limits() {
+        #expect(Asset.longestSide == ImageLimits.side)
     }
 
     @Test("What another program drew is drawn on demand, in the order in which it was taken in there")

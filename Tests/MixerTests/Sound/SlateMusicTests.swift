@@ -1,5 +1,6 @@
 import Codecs
 import NIOCore
+import Synchronization
 import Testing
 
 @testable import Mixer
@@ -95,13 +96,17 @@ import Testing
             try SoundFile.make("aevalsrc=0.5:d=0.01", ["-c:a", "pcm_s16le"], suffix: "wav"),
             try SoundFile.make("testsrc=d=1:s=64x64", ["-f", "mpegts"], suffix: "ts"),
         ] {
-            let shelf = AssetShelf()
+            let told = Mutex<[String]>([])
+            let shelf = AssetShelf { name, _ in told.withLock { $0.append(name) } }
             shelf.put(bytes, for: "music")
             let music = SlateMusic(shelf)
             music.play("music")
             music.fill()
             music.fill()
             #expect(!music.isReady)
+            // Of what is a file of sound, if a short one, there is nothing to tell.
+            #expect(told.withLock { $0.count } <= 1)
+            if bytes == ByteBuffer(string: "not music") { #expect(told.withLock { $0 } == ["music"]) }
         }
         let none = SlateMusic(AssetShelf())
         none.play("music")

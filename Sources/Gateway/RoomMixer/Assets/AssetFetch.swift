@@ -49,7 +49,11 @@ struct AssetFetch: Sendable {
     }
 
     /// Fetches what was uploaded to the gateway, where `source` says.
-    func fetch(uploaded source: RoomEvents.Source, _ kind: Asset.Kind, on loop: any EventLoop) -> EventLoopFuture<ByteBuffer> {
+    func fetch(
+        uploaded source: RoomEvents.Source,
+        _ kind: Asset.Kind,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<ByteBuffer> {
         let address = AssetAddress(isSecure: false, host: source.host, port: source.port, path: source.path)
         return withDeadline(of: kind, on: loop) { cancelled in
             connect(to: address, on: loop) { bootstrap in bootstrap.connect(host: address.host, port: address.port) }

@@ -1,3 +1,4 @@
+import Codecs
 import NIOCore
 import Synchronization
 
@@ -13,6 +14,8 @@ final class AssetShelf: Sendable {
         let bytes: ByteBuffer
         /// Rises with everything that is provided: another file under the same name has another version.
         let version: Int
+        /// It was told that it is of no use.
+        fileprivate var isUseless = false
     }
 
     private struct State {
@@ -22,6 +25,12 @@ final class AssetShelf: Sendable {
     }
 
     private let state = Mutex(State())
+    private let onUseless: @Sendable (_ name: String, _ reason: String) -> Void
+
+    /// - Parameter onUseless: Told once of each file that cannot be drawn or played, and why; on any thread.
+    init(onUseless: @escaping @Sendable (_ name: String, _ reason: String) -> Void = { _, _ in }) {
+        self.onUseless = onUseless
+    }
 
     /// Keeps `bytes` under `name`, in place of what was there.
     func put(_ bytes: ByteBuffer, for name: String) {
@@ -43,6 +52,16 @@ final class AssetShelf: Sendable {
     /// The file of that name; nil when there is none yet.
     func asset(_ name: String) -> Asset? {
         state.withLock { $0.assets[name] }
+    }
+
+    /// Tells, the first time, that a file which was here cannot be drawn or played.
+    func cannotUse(_ asset: Asset, of name: String, because error: CodecError) {
+        let isNews = state.withLock { state in
+            guard state.assets[name]?.version == asset.version else { return false }
+            defer { state.assets[name]?.isUseless = true }
+            return state.assets[name]?.isUseless == false
+        }
+        if isNews { onUseless(name, error.message) }
     }
 
     /// The version of the newest file; 0 before the first.

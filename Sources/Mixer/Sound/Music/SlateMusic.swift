@@ -17,9 +17,15 @@ final class SlateMusic: Sendable {
     /// A file with less sound than this, a tenth of a second, is not gone through over and over.
     fileprivate static let shortest: Int64 = 4800
 
+    /// A file that is played, and what scenes call it.
+    fileprivate struct Track {
+        let name: String
+        let asset: AssetShelf.Asset
+    }
+
     fileprivate struct State: ~Copyable {
         /// What is played; nil for nothing, or a file that is not there.
-        var file: ByteBuffer?
+        var track: Track?
         /// Counts what was asked to be played, so that late sound of the one before is known.
         var turn = 0
         var ring = SampleRing(capacity: 1 << 17)
@@ -45,8 +51,8 @@ final class SlateMusic: Sendable {
 
     /// Begins an asset from its start, with the file that is there now; nil ends.
     func play(_ asset: String?) {
-        let file = asset.flatMap { assets.asset($0) }
-        state.withLock { $0.begin(file?.bytes) }
+        let track = asset.flatMap { name in assets.asset(name).map { Track(name: name, asset: $0) } }
+        state.withLock { $0.begin(track) }
         wake.signal()
     }
 
@@ -70,8 +76,8 @@ final class SlateMusic: Sendable {
 
     /// Opens what is to be played, if that has changed; returns how many samples are missing, nil for nothing to do.
     private func prepare(_ player: inout Player) -> Int? {
-        let (turn, file) = state.withLock { ($0.turn, $0.file) }
-        if player.turn != turn { player.open(file, turn: turn) }
+        let (turn, track) = state.withLock { ($0.turn, $0.track) }
+        if player.turn != turn { player.open(track, turn: turn, from: assets) }
         guard player.decoder != nil else { return nil }
         return Self.ahead - state.withLock { $0.ring.count }
     }
@@ -85,7 +91,7 @@ final class SlateMusic: Sendable {
     /// Decodes until closed, each time there is something to do.
     func run() {
         while true {
-            let (isPlaying, isClosed) = state.withLock { ($0.file != nil, $0.isClosed) }
+            let (isPlaying, isClosed) = state.withLock { ($0.track != nil, $0.isClosed) }
             if isClosed { return }
             fill()
             if isPlaying { _ = wake.wait(timeout: .now() + .milliseconds(250)) } else { wake.wait() }
@@ -100,24 +106,24 @@ final class SlateMusic: Sendable {
 }
 
 extension SlateMusic.State {
-    fileprivate mutating func begin(_ file: ByteBuffer?) {
-        self.file = file
+    fileprivate mutating func begin(_ track: SlateMusic.Track?) {
+        self.track = track
         turn += 1
         ring.skip(ring.count)
     }
 }
 
 extension SlateMusic.Player {
-    fileprivate mutating func open(_ file: ByteBuffer?, turn: Int) {
+    fileprivate mutating func open(_ track: SlateMusic.Track?, turn: Int, from assets: AssetShelf) {
         self.turn = turn
         decoder = nil
         played = 0
-        guard let file, file.readableBytes <= SlateMusic.mostBytes else { return }
+        guard let track, track.asset.bytes.readableBytes <= SlateMusic.mostBytes else { return }
         do {
-            decoder = try SoundFileDecoder(file)
+            decoder = try SoundFileDecoder(track.asset.bytes)
         } catch {
             // Not a file that can be played: the slate is silent.
-            decoder = nil
+            assets.cannotUse(track.asset, of: track.name, because: error)
         }
     }
 

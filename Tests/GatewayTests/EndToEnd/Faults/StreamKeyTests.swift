@@ -176,7 +176,8 @@ struct StreamKeyTests {
         )
         print("keys: card after \(card - lost) s, \(card - lastBright) s after the picture's last as it was")
         #expect((0.7...1.3).contains(card - lastBright))
-        #expect(left.filter { $0.time > dimmed && $0.time < card - 0.3 }.allSatisfy { $0.colour.distance(to: dark) <= 12 })
+        let old = left.filter { $0.time > dimmed && $0.time < card - 0.3 }
+        #expect(old.allSatisfy { $0.colour.distance(to: dark) <= 12 })
         let waiting = tops.filter { $0.time > card && $0.time < green - 0.4 }
         #expect(!waiting.isEmpty && waiting.allSatisfy { $0.colour.distance(to: .emptyTile) <= 8 })
     }
