@@ -211,6 +211,12 @@ public final class ProgramMixer: Sendable {
         }
     }
 
+    /// Takes back what was given for `asset`; the program does without from now on, as if it had never come.
+    public func withdraw(_ asset: String) {
+        // A recording of arrivals knows of files alone, and nothing is drawn or played from an empty one.
+        provide(ByteBuffer(), for: asset)
+    }
+
     /// Changes how long a host's media is held back, milliseconds; it moves there without a break.
     ///
     /// Any thread. What is no host is ignored, and so is the target that it has already.

@@ -32,6 +32,10 @@ struct FollowedRoom: Equatable {
     private(set) var wasOnAir = false
     /// What the room's events told of what was uploaded: versions by name.
     private var assetVersions: [String: String] = [:]
+    /// The ids of what was taken out of the room and not put there again, the latest last.
+    ///
+    /// No more than a mixer could still have; one that was forgotten is asked for, and not found.
+    private(set) var removedAssets: [String] = []
     /// The hosts prepare; the audience sees and hears nothing of it.
     private(set) var isBackstage = false
     /// Hosts whose camera went with its connection, not by anybody's wish.
@@ -57,7 +61,14 @@ struct FollowedRoom: Equatable {
             tiles = event.layout?.tiles ?? event.tiles ?? tiles
             settings = event.layout?.settings ?? settings
         case .assetStored:
-            if let asset = event.asset { assetVersions[asset.name] = asset.version }
+            guard let asset = event.asset else { return }
+            assetVersions[asset.name] = asset.version
+            removedAssets.removeAll { $0 == AssetReference(name: asset.name).text }
+        case .assetRemoved:
+            guard let asset = event.asset else { return }
+            assetVersions[asset.name] = nil
+            let id = AssetReference(name: asset.name).text
+            removedAssets = removedAssets.filter { $0 != id }.suffix(AssetErrands.most - 1) + [id]
         case .dominantSpeakerChanged:
             speaker = event.sid?.wrappedValue ?? speaker
         case .pinChanged:
@@ -119,7 +130,8 @@ struct FollowedRoom: Equatable {
     }
 
     private func wanted(_ id: String?, _ kind: Asset.Kind) -> WantedAsset? {
-        id.map { WantedAsset(id: $0, version: AssetReference($0)?.name.flatMap { assetVersions[$0] }, kind: kind) }
+        guard let id, !removedAssets.contains(id) else { return nil }
+        return WantedAsset(id: id, version: AssetReference(id)?.name.flatMap { assetVersions[$0] }, kind: kind)
     }
 
     /// The feeds the mixer reads: of a screen as soon as it is published, for only then can it be found decodable.

@@ -33,7 +33,7 @@ final class MixedShow {
     typealias Reporter = (_ read: @escaping @Sendable () -> MixerReportBody) -> MixerReporter
 
     /// Makes the one who brings assets to where they are delivered.
-    typealias Assets = (_ deliver: @escaping @Sendable (ByteBuffer, String) -> Void) -> AssetReader
+    typealias Assets = (_ deliver: @escaping @Sendable (ByteBuffer?, String) -> Void) -> AssetReader
 
     /// Starts the program; it runs whether or not there is anybody to show.
     init(
@@ -74,7 +74,9 @@ final class MixedShow {
                 .telling(mixer.frames)
         }
         self.reporter.bringSnapshots(of: mixer)
-        self.assets = assets { bytes, id in mixer.provide(bytes, for: id) }
+        self.assets = assets { bytes, id in
+            if let bytes { mixer.provide(bytes, for: id) } else { mixer.withdraw(id) }
+        }
         push.receive(metadata)
         push.start()
         try renditions.start(with: mixer)
@@ -99,7 +101,7 @@ final class MixedShow {
     /// Brings inputs and scene to what the room says now.
     func follow(_ room: FollowedRoom) {
         returns.follow(room.returns)
-        assets.want(room.assets)
+        assets.want(room.assets, without: room.removedAssets)
         // First of all, so that whoever goes is still there to be shown on the way out.
         mixer.apply(room.scene)
         let wanted = room.inputs

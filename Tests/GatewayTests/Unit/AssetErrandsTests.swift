@@ -1,7 +1,10 @@
 @testable import Gateway
+import Logging
 import Media
 import NIOCore
+import NIOEmbedded
 import NIOPosix
+import Synchronization
 import Testing
 
 @Suite("Which assets are fetched when")
@@ -66,6 +69,44 @@ struct AssetErrandsTests {
         let isWanted = errands.fetched(old)
         #expect(!isWanted)
         #expect(errands.due(at: start) == [asset("asset:a", version: "2")])
+    }
+}
+
+@Suite("How assets come to a mixer, and go")
+struct AssetReaderTests {
+    @Test("What is taken out of the room goes from the mixer, also when it was still on its way")
+    func removed() throws {
+        let loop = EmbeddedEventLoop()
+        let delivered = Mutex<[String]>([])
+        let answers = Mutex<[String: EventLoopPromise<ByteBuffer>]>([:])
+        let reader = AssetReader(
+            group: loop,
+            logger: Logger(label: "test"),
+            fetch: { asset, loop in
+                let promise = loop.makePromise(of: ByteBuffer.self)
+                answers.withLock { $0[asset.id] = promise }
+                return promise.futureResult
+            },
+            deliver: { bytes, id in
+                delivered.withLock { $0.append("\(id) \(bytes.map { String(buffer: $0) } ?? "gone")") }
+            }
+        )
+        let (face, logo) = (WantedAsset(id: "asset:face", version: nil), WantedAsset(id: "asset:logo", version: nil))
+        reader.want([face, logo])
+        answers.withLock { $0["asset:face"] }?.succeed(ByteBuffer(string: "1"))
+        loop.run()
+        #expect(delivered.withLock { $0 } == ["asset:face 1"])
+        reader.want([], without: ["asset:face", "asset:logo"])
+        loop.run()
+        answers.withLock { $0["asset:logo"] }?.succeed(ByteBuffer(string: "2"))
+        loop.run()
+        #expect(delivered.withLock { $0 } == ["asset:face 1", "asset:face gone", "asset:logo gone"])
+        // Told once; put there again it comes again.
+        reader.want([], without: ["asset:face", "asset:logo"])
+        reader.want([logo], without: ["asset:face"])
+        answers.withLock { $0["asset:logo"] }?.succeed(ByteBuffer(string: "3"))
+        loop.run()
+        #expect(delivered.withLock { $0.dropFirst(3) } == ["asset:logo 3"])
     }
 }
 

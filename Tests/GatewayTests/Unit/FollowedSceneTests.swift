@@ -155,5 +155,35 @@ struct FollowedSceneTests {
         )
         room.apply(event)
         #expect(room.assets == [WantedAsset(id: "asset:face", version: "2")])
+        // Taken out of the room it is not asked for, and put there again it is.
+        event.type = StageEvent.Name.assetRemoved.rawValue
+        room.apply(event)
+        #expect(room.assets.isEmpty && room.removedAssets == ["asset:face"])
+        event.type = StageEvent.Name.assetStored.rawValue
+        room.apply(event)
+        #expect(room.assets == [WantedAsset(id: "asset:face", version: "2")] && room.removedAssets.isEmpty)
+    }
+
+    @Test("Of what was taken out of the room only the latest is remembered")
+    func removedAssets() {
+        var room = snapshot([], [])
+        for number in 0..<200 {
+            var event = EventResource(
+                type: StageEvent.Name.assetRemoved.rawValue,
+                roomSID: "RM1",
+                rev: UInt64(number + 2),
+                ts: Timestamp(0)
+            )
+            event.asset = AssetResource(
+                name: "n\(number)",
+                kind: "image",
+                contentType: "image/png",
+                size: 10,
+                version: "1",
+                dateStored: Timestamp(0)
+            )
+            room.apply(event)
+        }
+        #expect(room.removedAssets == (104..<200).map { "asset:n\($0)" })
     }
 }

@@ -63,6 +63,21 @@ import Testing
         #expect(ask(for: [tag("always"), tag("guest 0")]) && draw() == 1)
     }
 
+    @Test("a file that is taken back leaves what there was without it, and room for others")
+    func takenBack() throws {
+        let logo = Overlay.logo(LogoOverlay(asset: "asset:sign", height: 16, mostWidth: 64))
+        assets.put(try file(.red).png(), for: "asset:sign")
+        let (version, piece) = (assets.version, wardrobe.piece(logo))
+        assets.put(ByteBuffer(), for: "asset:sign")
+        #expect(assets.asset("asset:sign") == nil && assets.version > version)
+        #expect(wardrobe.piece(logo) != piece && wardrobe.piece(logo).assetVersion == 0)
+        for number in 0..<AssetShelf.limits.count {
+            assets.put(ByteBuffer(string: "x"), for: "\(number)")
+            assets.put(ByteBuffer(), for: "none \(number)")
+        }
+        #expect(assets.asset("0") != nil)
+    }
+
     @Test("another file of the same name is another piece; without one, or with half of one, there is nothing")
     func files() throws {
         let logo = Overlay.logo(LogoOverlay(asset: "asset:sign", height: 16, mostWidth: 64))

@@ -89,6 +89,21 @@ import Testing
         #expect(TestTone.largestStep(in: output.left[...]) < limit)
     }
 
+    @Test("A file that is taken back fades out, as one that is not wanted any more")
+    func takenBack() throws {
+        let rehearsal = try Rehearsal()
+        rehearsal.renderer.provide(try SoundFile.tone(440), for: "asset:music")
+        rehearsal.renderer.apply(Self.slate("asset:music"))
+        rehearsal.run(to: 3000)
+        rehearsal.renderer.provide(ByteBuffer(), for: "asset:music")
+        rehearsal.run(to: 5000)
+        let output = rehearsal.output
+        #expect(abs(TestTone.amplitude(of: 440, in: output.sound(from: 700, to: 2900)) - Self.amplitude) < 0.003)
+        #expect(output.sound(from: 3700, to: 4900).allSatisfy { $0 == 0 })
+        let step = TestTone.step(of: 440, amplitude: Self.amplitude)
+        #expect(TestTone.largestStep(in: output.left[...]) < step * 1.02 + 0.001)
+    }
+
     @Test("What is no music is silence, and what is hardly a file is not gone through for ever")
     func nonsense() throws {
         for bytes in [

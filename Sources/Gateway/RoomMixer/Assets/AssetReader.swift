@@ -12,6 +12,8 @@ final class AssetReader: Sendable {
 
     private struct State {
         var errands = AssetErrands()
+        /// Ids of what was taken back.
+        var removed: Set<String> = []
         var ticker: RepeatedTask?
         var isStopped = false
     }
@@ -22,15 +24,15 @@ final class AssetReader: Sendable {
     private let loop: any EventLoop
     private let logger: Logger
     private let fetch: Fetch
-    private let deliver: @Sendable (ByteBuffer, String) -> Void
+    private let deliver: @Sendable (ByteBuffer?, String) -> Void
     private let state = Mutex(State())
 
-    /// - Parameter deliver: Takes the bytes of an asset and its id; called on the event loop.
+    /// - Parameter deliver: Takes the bytes of an asset, or nil for one that is gone, and its id; called on the event loop.
     init(
         group: any EventLoopGroup,
         logger: Logger,
         fetch: @escaping Fetch,
-        deliver: @escaping @Sendable (ByteBuffer, String) -> Void
+        deliver: @escaping @Sendable (ByteBuffer?, String) -> Void
     ) {
         loop = group.next()
         self.logger = logger
@@ -55,9 +57,15 @@ final class AssetReader: Sendable {
         ticker?.cancel()
     }
 
-    /// Says which assets are wanted from now on; any thread.
-    func want(_ wanted: Set<WantedAsset>) {
-        state.withLock { $0.errands.want(wanted, now: .now()) }
+    /// Says which assets are wanted from now on, and the ids of those that are there no more; any thread.
+    func want(_ wanted: Set<WantedAsset>, without removed: [String] = []) {
+        let gone = state.withLock { state in
+            state.errands.want(wanted, now: .now())
+            defer { state.removed = Set(removed) }
+            return removed.filter { !state.removed.contains($0) }
+        }
+        // Where files are delivered too: what was on its way until now is taken back after it came.
+        for id in gone { loop.execute { self.deliver(nil, id) } }
         fetchDue()
     }
 

@@ -32,12 +32,13 @@ final class AssetShelf: Sendable {
         self.onUseless = onUseless
     }
 
-    /// Keeps `bytes` under `name`, in place of what was there.
+    /// Keeps `bytes` under `name`, in place of what was there; an empty file is none.
     func put(_ bytes: ByteBuffer, for name: String) {
         guard bytes.readableBytes <= Self.limits.bytes else { return }
         state.withLock { state in
             state.version += 1
             if let old = state.assets.removeValue(forKey: name) { state.bytes -= old.bytes.readableBytes }
+            guard bytes.readableBytes > 0 else { return }
             state.bytes += bytes.readableBytes
             state.assets[name] = Asset(bytes: bytes, version: state.version)
             while state.assets.count > Self.limits.count || state.bytes > Self.limits.bytes,
