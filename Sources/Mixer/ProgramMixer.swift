@@ -65,7 +65,7 @@ public final class ProgramMixer: Sendable {
     /// - Parameters:
     ///   - firstSample: Where the 48 kHz counter begins that all timestamps come from: timestamp zero for 0. Another
     ///     mixer takes a program over by beginning after the last one's end.
-    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons.
+    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons; nil takes those of the preset.
     ///   - returnSink: Takes the feeds of those hosts whom the scene names in `SoundScene.returns`, each packet with the
     ///     host it is for: the program's pictures with the sound of everybody else, from a key picture on; called on a
     ///     thread of its own.
@@ -78,7 +78,7 @@ public final class ProgramMixer: Sendable {
     public init(
         configuration: ProgramConfiguration,
         firstSample: Int64 = 0,
-        encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        encoderOptions: String? = nil,
         returnSink: @escaping @Sendable (_ host: String, MediaPacket) -> Void = { _, _ in },
         recorder: ArrivalRecorder? = nil,
         marks: WorkMarks? = nil,

@@ -41,7 +41,7 @@ public final class ProgramRenderer {
     /// - Parameters:
     ///   - start: The moment at which the program begins.
     ///   - firstSample: Where its 48 kHz counter begins.
-    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons.
+    ///   - encoderOptions: Further x264 parameters, `name=value` parted by colons; nil takes those of the preset.
     ///   - recorder: Takes down all that arrives, so that the program can be made again.
     ///   - sink: Takes the program; called inside `advance(to:)`.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -49,7 +49,7 @@ public final class ProgramRenderer {
         configuration: ProgramConfiguration,
         start: MonotonicTime = MonotonicTime(nanoseconds: 0),
         firstSample: Int64 = 0,
-        encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        encoderOptions: String? = nil,
         recorder: ArrivalRecorder? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {

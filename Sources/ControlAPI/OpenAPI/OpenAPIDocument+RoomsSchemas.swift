@@ -137,7 +137,9 @@ extension OpenAPIDocument {
                   description: 'Audio kilobits per second, 10 to 320.'
                 preset:
                   type: string
-                  description: 'Encoder effort, ultrafast to medium.'
+                  description: >-
+                    Encoder effort: ultrafast, superfast, veryfast, faster, fast or medium, each as x264 knows it; but
+                    veryfast, the default, searches less for a third less CPU.
                 key_interval:
                   type: integer
                   description: 'Seconds between key pictures, 1 to 10.'

@@ -12,7 +12,7 @@ public struct ProgramResource: Codable, Sendable, Hashable {
     public var videoBitrate: Int?
     /// Audio kilobits per second, 10 to 320.
     public var audioBitrate: Int?
-    /// Encoder effort, `ultrafast` to `medium`.
+    /// Encoder effort, `ultrafast` to `medium` as x264 knows them; but `veryfast`, the default, searches less.
     public var preset: String?
     /// Seconds between key pictures, 1 to 10.
     public var keyInterval: Int?

@@ -56,13 +56,14 @@ final class ProgramEncoder: @unchecked Sendable {
 
     init(
         _ configuration: ProgramConfiguration,
-        encoderOptions: String,
+        encoderOptions: String?,
         firstSample: Int64,
         ring: CanvasRing,
         gauge: LoadGauge? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
+        let encoderOptions = encoderOptions ?? VideoEncoderConfiguration.usualOptions(of: configuration.preset)
         self.encoderOptions = encoderOptions
         frameRate = configuration.frameRate
         firstTimestamp = ProgramTime.milliseconds(ofSample: firstSample)
@@ -179,7 +180,7 @@ final class ProgramEncoder: @unchecked Sendable {
         let wanted = wantedEconomy.load(ordering: .relaxed)
         guard wanted != economy else { return }
         economy = wanted
-        let options = VideoEncoderConfiguration.options(encoderOptions, economy: wanted)
+        let options = VideoEncoderConfiguration.options(encoderOptions, of: configuration.preset, economy: wanted)
         do {
             let other = try VideoEncoder(VideoEncoderConfiguration(configuration, options: options))
             guard other.configuration == video.configuration else { return }

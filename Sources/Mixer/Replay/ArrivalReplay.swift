@@ -1,4 +1,4 @@
-public import Codecs
+import Codecs
 public import Media
 import NIOCore
 public import Stage
@@ -75,7 +75,7 @@ public struct ArrivalReplay: Sendable {
     /// - Throws: `CodecError` when the codecs do not take the configuration, `ArrivalError` for a damaged recording.
     @discardableResult
     public func render(
-        encoderOptions: String = VideoEncoderConfiguration.usualOptions,
+        encoderOptions: String? = nil,
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws -> MixerStatistics {
         let renderer = try ProgramRenderer(

@@ -48,6 +48,25 @@ struct VideoEncoderTests {
         _ = try VideoDecoder(configuration: packet)
     }
 
+    @Test(
+        "The usual preset searches less than is usual for it, any other just as much as its name says",
+        arguments: ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]
+    )
+    func effort(preset: String) throws {
+        func coded(_ options: String?) throws -> [ByteBuffer] {
+            let settings = VideoEncoderConfiguration(
+                width: 640,
+                height: 360,
+                bitrate: 1_000_000,
+                preset: preset,
+                options: options
+            )
+            return try encode(settings, count: 12) { $0 * 33 }.packets.map(\.body)
+        }
+        let (usual, own, less) = (try coded(nil), try coded(""), try coded(VideoEncoderConfiguration.usualOptions))
+        #expect(own != less && usual == (preset == "veryfast" ? less : own))
+    }
+
     @Test("key pictures come exactly each two seconds, at 30 and at 29.97 pictures a second")
     func groups() throws {
         for (numerator, denominator) in [(30, 1), (30_000, 1001)] {

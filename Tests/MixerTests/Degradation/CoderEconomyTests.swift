@@ -15,13 +15,10 @@ struct CoderEconomyTests {
     @Test("its parameter sets are byte for byte those of the one before, for every preset")
     func parameterSets() throws {
         let presets = ["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]
-        for preset in presets {
+        for (preset, own) in presets.flatMap({ [($0, VideoEncoderConfiguration.usualOptions), ($0, "")] }) {
             let program = ProgramConfiguration(width: 640, height: 360, preset: preset)
             let records = try (0...2).map { economy in
-                let options = VideoEncoderConfiguration.options(
-                    VideoEncoderConfiguration.usualOptions,
-                    economy: economy
-                )
+                let options = VideoEncoderConfiguration.options(own, of: preset, economy: economy)
                 return try VideoEncoder(VideoEncoderConfiguration(program, options: options)).configuration
             }
             #expect(records[1] == records[0] && records[2] == records[0], "\(preset)")
