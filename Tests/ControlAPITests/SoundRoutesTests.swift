@@ -27,6 +27,7 @@ struct SoundRoutesTests {
             #expect(try await server.ask("GET", Self.path).decode(RoomSoundResource.self) == wanted)
             #expect(server.persisted.withLock { $0.count } == 2, "kept for a restart before it was answered")
             client.close()
+            #expect(try await server.makeRoom("plain").sound == RoomSoundResource(duck: "priority"))
         }
     }
 

@@ -93,7 +93,8 @@ extension OpenAPIDocument {
                   description: 'Every host is slowly brought to the same loudness.'
                 duck:
                   type: string
-                  description: 'Under whose speech all others are turned down: off, pinned, priority or both.'
+                  description: >-
+                    Under whose speech all others are turned down: off, pinned, priority or both; priority in a new room.
                 duck_db:
                   type: number
                   description: 'How far they are turned down, in decibels, -30 to 0.'
@@ -115,7 +116,8 @@ extension OpenAPIDocument {
                   description: 'Every host is slowly brought to the same loudness.'
                 duck:
                   type: string
-                  description: 'Under whose speech all others are turned down: off, pinned, priority or both.'
+                  description: >-
+                    Under whose speech all others are turned down: off, pinned, priority or both; priority in a new room.
                 duck_db:
                   type: number
                   description: 'How far they are turned down, in decibels, -30 to 0.'

@@ -10,7 +10,7 @@ public struct RoomSoundResource: Codable, Sendable, Hashable {
     public var jitterTarget: Int?
 
     /// Makes settings; the usual ones unless said.
-    public init(levelling: Bool = true, duck: String = "off", duckDB: Double = -8, jitterTarget: Int? = nil) {
+    public init(levelling: Bool = true, duck: String = "priority", duckDB: Double = -8, jitterTarget: Int? = nil) {
         self.levelling = levelling
         self.duck = duck
         self.duckDB = duckDB

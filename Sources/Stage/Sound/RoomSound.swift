@@ -14,7 +14,7 @@ public struct RoomSound: Sendable, Hashable, Codable {
 
     /// Every host is slowly brought to the same loudness.
     public var isLevelling: Bool
-    /// Under whose speech all others are turned down.
+    /// Under whose speech all others are turned down; at first that of who has priority, and nobody has it unasked.
     public var duck: Duck
     /// How far they are turned down, in decibels, -30 to 0.
     public var duckDepth: Double
@@ -24,7 +24,7 @@ public struct RoomSound: Sendable, Hashable, Codable {
     /// Makes settings; what is not named has its default.
     ///
     /// Nothing is checked before `validate(path:)`.
-    public init(isLevelling: Bool = true, duck: Duck = .off, duckDepth: Double = -8, jitterTarget: Int? = nil) {
+    public init(isLevelling: Bool = true, duck: Duck = .priority, duckDepth: Double = -8, jitterTarget: Int? = nil) {
         self.isLevelling = isLevelling
         self.duck = duck
         self.duckDepth = duckDepth

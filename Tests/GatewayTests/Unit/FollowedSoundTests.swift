@@ -92,6 +92,15 @@ struct FollowedSoundTests {
         #expect(sound.duckUnder == ["PA1", "PA2"] && sound.duckDepth == -12 && !sound.isLevelling)
     }
 
+    @Test("In a room that nobody changed, whoever has priority is ducked under, and nobody else")
+    func usual() {
+        let usual = RoomSoundResource().duck
+        let plain = [host("PA1") { $0.pin = pinned }, host("PA2")]
+        #expect(followed(plain, duck: usual).scene.sound.duckUnder.isEmpty)
+        let first = plain + [host("PA3") { $0.sound.priority = true }]
+        #expect(followed(first, duck: usual).scene.sound.duckUnder == ["PA3"])
+    }
+
     @Test("A host's gain is in the mix with the event that says so; none is not named")
     func gains() {
         var room = followed([host("PA1"), host("PA2")], duck: "off")
