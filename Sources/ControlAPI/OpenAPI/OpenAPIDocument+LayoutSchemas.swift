@@ -10,7 +10,7 @@ extension OpenAPIDocument {
                   description: 'GRID, SPOTLIGHT or SIDEBAR.'
                 priority:
                   type: string
-                  description: 'Who comes first: SPEAKER or PIN.'
+                  description: 'Who comes first: SPEAKER or PIN. In GRID with SPEAKER a pin moves nobody who is shown.'
                 grid_size:
                   type: integer
                   description: 'Tiles at the same time, 1 to 12.'
@@ -19,7 +19,7 @@ extension OpenAPIDocument {
                   description: 'landscape or portrait.'
                 theme:
                   type: string
-                  description: 'DARK, LIGHT or DEFAULT.'
+                  description: 'DARK, LIGHT or DEFAULT, which is DARK.'
                 scale_mode:
                   type: string
                   description: 'How cameras fill their tiles: fill or fit.'
@@ -116,7 +116,7 @@ extension OpenAPIDocument {
                   description: 'GRID, SPOTLIGHT or SIDEBAR.'
                 priority:
                   type: string
-                  description: 'Who comes first: SPEAKER or PIN.'
+                  description: 'Who comes first: SPEAKER or PIN. In GRID with SPEAKER a pin moves nobody who is shown.'
                 grid_size:
                   type: integer
                   description: 'Tiles at the same time, 1 to 12.'
@@ -125,7 +125,7 @@ extension OpenAPIDocument {
                   description: 'landscape or portrait.'
                 theme:
                   type: string
-                  description: 'DARK, LIGHT or DEFAULT.'
+                  description: 'DARK, LIGHT or DEFAULT, which is DARK.'
                 scale_mode:
                   type: string
                   description: 'How cameras fill their tiles: fill or fit.'

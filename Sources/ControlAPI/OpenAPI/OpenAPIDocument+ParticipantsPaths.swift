@@ -85,6 +85,10 @@ extension OpenAPIDocument {
             put:
               operationId: pin
               summary: Pins a host, for everybody or for one's own view.
+              description: >-
+                A pinned host is shown as long as there are places. Where, the layout says: large in SIDEBAR and SPOTLIGHT and
+                in the first places of GRID with priority PIN. With priority SPEAKER whoever has the floor goes before it, and
+                in GRID a pin moves nobody who is shown.
               parameters:
                 - $ref: '#/components/parameters/Room'
                 - $ref: '#/components/parameters/Participant'
