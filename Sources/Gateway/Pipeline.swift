@@ -99,6 +99,7 @@ struct Pipeline: Sendable {
         let mixers = MixerSupervisor(
             configuration: supervision,
             logger: logger,
+            isInProgress: { (try? stage.summary(of: $0))?.status == .inProgress },
             onExit: { stage.mixerStopped(room: $0) },
             onSentence: { room, sentence in
                 let sid = sentence.participantSID
@@ -117,6 +118,8 @@ struct Pipeline: Sendable {
         }
         playlists = HLSControl(directory: hls) { room, error in
             stage.livestreamFailed(room: room, error)
+        } onDemand: { room, isOn in
+            mixers.demandChanged(room: room, .hls, isOn: isOn)
         } onChange: { room, status in
             stage.hlsChanged(room: room, status)
         }
@@ -152,13 +155,17 @@ struct Pipeline: Sendable {
             onFault: { room, error in stage.livestreamFailed(room: room, error) },
             onWarning: { room, warning in stage.livestreamWarned(room: room, warning) },
             onChange: { room, status in
-                mixers.livestreamChanged(room: room, isOn: status.state == .starting || status.state == .started)
+                let isOn = status.state == .starting || status.state == .started
+                mixers.demandChanged(room: room, .livestream, isOn: isOn)
                 news.changed(room: room, status)
             }
         )
 
         recordings = RecordingControl(RecordingConfiguration(configuration), feeds: feeds, logger: logger) {
-            stage.recordingChanged(room: $0, $1)
+            room,
+            status in
+            mixers.demandChanged(room: room, .recording, isOn: status.demandsProgram)
+            stage.recordingChanged(room: room, status)
         } onRotation: { room, status in
             stage.recordingRotated(room: room, status)
         } onFailure: { room, error in

@@ -30,11 +30,12 @@ struct Upkeep: Service {
             var turn = 0
             var memory = MemoryWatch()
             var renditions = RenditionWatch()
+            var awaited = AwaitedPrograms()
             while !Task.isCancelled {
                 let isBusy = pipeline.stage.sweep()
                 if turn % Self.turnsPerHeartbeat == 0 { pipeline.stage.beat() }
                 if turn % Self.turnsPerSecond == 0 {
-                    lookAtAudience()
+                    lookAtAudience(&awaited)
                     look(at: &memory)
                     look(at: &renditions)
                 }
@@ -48,12 +49,16 @@ struct Upkeep: Service {
         await pipeline.history.write(pipeline.viewership.takeHistory())
     }
 
-    private func lookAtAudience() {
+    private func lookAtAudience(_ awaited: inout AwaitedPrograms) {
         pipeline.logs.advance()
         pipeline.viewership.advance(to: .now())
         let rooms = pipeline.viewership.totals().rooms
         // The stage makes news of what changed.
         for room in rooms { pipeline.stage.viewershipChanged(room: room.room, viewers: room.concurrent) }
+        let watched = rooms.filter { $0.concurrent > 0 }.map(\.room)
+        for (room, isAwaited) in awaited.look(at: pipeline.awaitedRooms(watched)) {
+            pipeline.mixers.demandChanged(room: room, .viewers, isOn: isAwaited)
+        }
         news.look(at: rooms)
         web.keepTotals()
         pipeline.history.keep(pipeline.viewership)

@@ -62,7 +62,7 @@ public final class RecordingControl: RecordingControlling {
         rooms.withLock { $0[room] = Room(sid: sid, groupSeconds: groupSeconds) }
         guard isRecorded else { return }
         do throws(StageError) {
-            try start(room: room)
+            try start(room, isAsked: false)
         } catch {
             logger.warning("a recording does not begin", metadata: ["room": "\(room)", "error": "\(error)"])
         }
@@ -101,7 +101,9 @@ public final class RecordingControl: RecordingControlling {
     // MARK: Commands
 
     /// Begins to record a room's program.
-    public func start(room: String) throws(StageError) {
+    public func start(room: String) throws(StageError) { try start(room, isAsked: true) }
+
+    private func start(_ room: String, isAsked: Bool) throws(StageError) {
         let outcome = rooms.withLock { rooms -> Result<(RoomRecorder, RecordingStatus), StageError> in
             guard let entry = rooms[room] else { return .failure(.roomNotFound) }
             switch entry.status.state {
@@ -110,7 +112,7 @@ public final class RecordingControl: RecordingControlling {
             case .stopped: break
             }
             let recorder = makeRecorder(room, entry)
-            let status = RecordingStatus(state: .starting, run: recorder.run)
+            let status = RecordingStatus(state: .starting, run: recorder.run, isAsked: isAsked)
             rooms[room]?.recorder = recorder
             rooms[room]?.status = status
             return .success((recorder, status))

@@ -36,22 +36,27 @@ public final class HLSControl: HLSControlling {
     private let directory: HLSDirectory
     private let clock: any MonotonicClock
     private let onChange: @Sendable (_ room: String, HLSStatus) -> Void
+    private let onDemand: @Sendable (_ room: String, _ isAsked: Bool) -> Void
     private let onFault: @Sendable (_ room: String, StageError) -> Void
     private let rooms = Mutex<[String: Room]>([:])
 
     /// - Parameters:
     ///   - directory: Where the programs are that players ask for.
     ///   - onFault: HLS could not be started (4016) or stopped (4017), or failed while it ran (5003).
+    ///   - onDemand: HLS was asked for by command, so that there is to be a program, or is so no longer; called under a
+    ///     lock.
     ///   - onChange: The state of a room's HLS has changed.
     public init(
         directory: HLSDirectory,
         clock: any MonotonicClock = SystemClock(),
         onFault: @escaping @Sendable (_ room: String, StageError) -> Void = { _, _ in },
+        onDemand: @escaping @Sendable (_ room: String, _ isAsked: Bool) -> Void = { _, _ in },
         onChange: @escaping @Sendable (_ room: String, HLSStatus) -> Void
     ) {
         self.directory = directory
         self.clock = clock
         self.onFault = onFault
+        self.onDemand = onDemand
         self.onChange = onChange
     }
 
@@ -112,7 +117,7 @@ public final class HLSControl: HLSControlling {
             guard var entry = rooms[room] else { return .roomNotFound }
             do throws(StageError) {
                 let actions = try body(&entry.progress, now)
-                rooms[room] = entry
+                keep(entry, room: room, in: &rooms)
                 schedule(actions, room: room, on: entry.feed.home)
                 return nil
             } catch {
@@ -129,9 +134,16 @@ public final class HLSControl: HLSControlling {
         rooms.withLock { rooms in
             guard var entry = rooms[room] else { return }
             let actions = entry.progress.handle(event, now: now, secondsSince1970: Date().timeIntervalSince1970)
-            rooms[room] = entry
+            keep(entry, room: room, in: &rooms)
             schedule(actions, room: room, on: entry.feed.home)
         }
+    }
+
+    /// Puts a room back under the lock, so that demands are told in order.
+    private func keep(_ entry: Room, room: String, in rooms: inout [String: Room]) {
+        let wasAsked = rooms[room]?.progress.isAsked ?? false
+        rooms[room] = entry
+        if entry.progress.isAsked != wasAsked { onDemand(room, entry.progress.isAsked) }
     }
 
     /// Queued under the lock, so that what was decided first is done first.

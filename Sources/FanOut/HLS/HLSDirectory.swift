@@ -8,10 +8,14 @@ public final class HLSDirectory: Sendable {
         var programs: HLSRenditions
         /// When the room ended; nil while it goes on.
         var endedAt: MonotonicTime?
+        /// When a player was last told that there is nothing to play yet.
+        var askedAt: MonotonicTime?
     }
 
     /// Seconds an ended program can still be played to its end.
     private static let afterlife = 60.0
+    /// Seconds for which somebody who was told to try again counts as waiting.
+    private static let patience = 10.0
 
     private let configuration: HLSConfiguration
     private let clock: any MonotonicClock
@@ -50,6 +54,21 @@ public final class HLSDirectory: Sendable {
     /// The room's program and its renditions; nil when there is none.
     func programs(_ room: String) -> HLSRenditions? {
         entries.withLock { $0[room]?.programs }
+    }
+
+    /// Notes that somebody wants to play what is not there yet.
+    func asked(for room: String) {
+        let now = clock.now
+        entries.withLock { $0[room]?.askedAt = now }
+    }
+
+    /// The rooms in which somebody waits for the first segment.
+    public var awaitedRooms: [String] {
+        let now = clock.now
+        return entries.withLock { entries in
+            entries.filter { $1.endedAt == nil && $1.askedAt.map { now.seconds(since: $0) < Self.patience } ?? false }
+                .map(\.key)
+        }
     }
 
     /// Bytes of media that each room's playlists keep, its renditions' included.

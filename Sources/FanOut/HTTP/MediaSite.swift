@@ -88,7 +88,10 @@ public struct MediaSite: Sendable {
         let isKnown = player.sid.map { audience.accepts(sid: $0, room: room) } ?? false
         guard isKnown || feeds.hasRoom(for: .hls) else { return .busy }
         // Who comes too early asks again; each time would be another viewer who never watched.
-        guard program.isOffered else { return Self.notYet }
+        guard program.isOffered else {
+            hls.asked(for: room)
+            return Self.notYet
+        }
         switch audience.admit(player, to: room) {
         case .refused:
             return .foreignSession

@@ -34,7 +34,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
     public var allowsPrivateAssets: Bool?
-    /// `room.idle`: seconds a program goes on without a host before its mixer is stopped.
+    /// `room.idle`: seconds a program that nobody watches or records goes on without a host before its mixer is stopped.
     public var roomIdle = 300
     /// `rooms.maximum`: most rooms in progress at a time.
     public var maximumRooms = 200

@@ -3,10 +3,22 @@ import Media
 /// Decides when a room's mixer process starts, starts again, and stops.
 ///
 /// Events in, one action out; whoever holds this carries the action out. A mixer is wanted while the room has a host,
-/// for the idle time after, and for as long as a livestream is on, which begins and goes on with a slate. One that dies
-/// is started again at once; one that keeps dying, after a growing wait, so that a room that cannot run does not eat the
-/// machine.
+/// for the idle time after, and for as long as anything else demands the program, which begins and goes on with a slate
+/// then. One that dies is started again at once; one that keeps dying, after a growing wait, so that a room that cannot
+/// run does not eat the machine.
 struct MixerSupervision {
+    /// What wants a room's program, whoever is on stage.
+    enum Demand: Sendable, CaseIterable {
+        /// Its livestream is on.
+        case livestream
+        /// It is recorded, by command.
+        case recording
+        /// Its playlist was started by command.
+        case hls
+        /// Somebody watches it, or waits for it and has something to see.
+        case viewers
+    }
+
     enum Action: Equatable {
         case none
         /// Start a process that publishes with this epoch.
@@ -43,10 +55,11 @@ struct MixerSupervision {
     private let configuration: Configuration
     private var state = State.stopped
     private var hasHost = false
-    private var isStreaming = false
+    private var demands: Set<Demand> = []
     private var isEnded = false
     /// The room has ended, and its program goes on for a while; a process that dies now is the last one.
     private var isLingering = false
+    /// Since when there has been no host, or since the last viewer left; nil where neither was there.
     private var hostless: MonotonicTime?
     private var failures = 0
     /// The epoch of the latest process; each has a higher one than all before it.
@@ -74,15 +87,20 @@ struct MixerSupervision {
 
     /// A room begins; what an earlier one of its name left behind goes by itself.
     mutating func roomBegan(now: MonotonicTime) -> Action {
-        (hasHost, isStreaming) = (false, false)
+        (hasHost, demands) = (false, [])
         (isEnded, isLingering) = (false, false)
         hostless = nil
         return decide(now: now)
     }
 
-    /// The room's livestream has begun, or is over.
-    mutating func streamingChanged(_ isStreaming: Bool, now: MonotonicTime) -> Action {
-        self.isStreaming = isStreaming
+    /// Something demands the program, or does so no longer.
+    mutating func demandChanged(_ demand: Demand, _ isOn: Bool, now: MonotonicTime) -> Action {
+        if isOn {
+            demands.insert(demand)
+        } else if demands.remove(demand) == .viewers, !hasHost {
+            // Who stopped or lost a connection may be back, as a host may.
+            hostless = now
+        }
         return decide(now: now)
     }
 
@@ -111,7 +129,7 @@ struct MixerSupervision {
     mutating func roomEnded(now: MonotonicTime) -> Action {
         isEnded = true
         isLingering = false
-        (hasHost, isStreaming) = (false, false)
+        (hasHost, demands) = (false, [])
         hostless = nil
         return decide(now: now)
     }
@@ -145,7 +163,7 @@ struct MixerSupervision {
         guard !isEnded else { return false }
         // Nobody could tell a new process what to show.
         if isLingering { return isRunning }
-        if hasHost || isStreaming { return true }
+        if hasHost || !demands.isEmpty { return true }
         guard let hostless else { return false }
         return now.seconds(since: hostless) < configuration.idle
     }

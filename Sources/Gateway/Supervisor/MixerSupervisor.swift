@@ -18,7 +18,7 @@ final class MixerSupervisor: Service {
 
     private enum Note: Sendable {
         case began(room: String)
-        case streams(room: String, isStreaming: Bool)
+        case demand(room: String, MixerSupervision.Demand, isOn: Bool)
         case hosts(room: String, hasHost: Bool)
         case lingers(room: String)
         case ended(room: String)
@@ -34,6 +34,7 @@ final class MixerSupervisor: Service {
 
     private let configuration: MixerSupervision.Configuration
     private let launch: Launch
+    private let isInProgress: @Sendable (String) -> Bool
     private let onExit: @Sendable (String) -> Void
     private let onSentence: @Sendable (String, HostQuarantine.Sentence) -> Void
     private let logger: Logger
@@ -43,15 +44,18 @@ final class MixerSupervisor: Service {
     private let restarts = Mutex<[String: UInt64]>([:])
 
     /// - Parameters:
+    ///   - isInProgress: Whether there is a room of that name that has not ended.
     ///   - onExit: Told the room whose mixer is gone, before another one is started.
     ///   - onSentence: Told the host of a room that is to be kept out, likewise.
     init(
         configuration: MixerSupervision.Configuration,
         logger: Logger,
+        isInProgress: @escaping @Sendable (_ room: String) -> Bool = { _ in true },
         onExit: @escaping @Sendable (_ room: String) -> Void = { _ in },
         onSentence: @escaping @Sendable (_ room: String, HostQuarantine.Sentence) -> Void = { _, _ in },
         launch: @escaping Launch
     ) {
+        self.isInProgress = isInProgress
         self.onExit = onExit
         self.onSentence = onSentence
         self.configuration = configuration
@@ -76,11 +80,11 @@ final class MixerSupervisor: Service {
         }
     }
 
-    /// Notes that a room's livestream is on, or over: with one there is a program, whoever is on stage.
+    /// Notes that something demands a room's program, or does so no longer: with that there is one, whoever is on stage.
     ///
     /// Any thread.
-    func livestreamChanged(room: String, isOn: Bool) {
-        continuation.yield(.streams(room: room, isStreaming: isOn))
+    func demandChanged(room: String, _ demand: MixerSupervision.Demand, isOn: Bool) {
+        continuation.yield(.demand(room: room, demand, isOn: isOn))
     }
 
     /// Notes that a room, which has ended before, needs no program any more.
@@ -130,8 +134,10 @@ final class MixerSupervisor: Service {
             await change(name, in: &rooms, madeFor: hasHost) { $0.hostsChanged(hasHost, now: now) }
         case .began(let name):
             await change(name, in: &rooms) { $0.roomBegan(now: now) }
-        case .streams(let name, let isStreaming):
-            await change(name, in: &rooms, madeFor: isStreaming) { $0.streamingChanged(isStreaming, now: now) }
+        case .demand(let name, let demand, let isOn):
+            // One that comes after the room's end must not bring its program back.
+            let isNew = isOn && rooms[name] == nil && isInProgress(name)
+            await change(name, in: &rooms, madeFor: isNew) { $0.demandChanged(demand, isOn, now: now) }
         case .lingers(let name):
             await change(name, in: &rooms) { $0.roomLingers(now: now) }
         case .ended(let name):

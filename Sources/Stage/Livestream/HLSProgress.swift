@@ -63,6 +63,9 @@ public struct HLSProgress: Sendable, Equatable {
         }
     }
 
+    /// Whether it was started by command and goes on; there is to be a program then, whoever is on stage.
+    public var isAsked: Bool { wish == .asked }
+
     /// When to hand in `timePassed`; nil while no limit runs.
     public var deadline: MonotonicTime? {
         switch phase {

@@ -12,6 +12,8 @@ public struct RecordingStatus: Sendable, Equatable {
     public var droppedPackets: Int
     /// Why it ended by itself; nil unless it did.
     public var failure: StageError?
+    /// It was started by command, and not because its room is one that is recorded whenever its program is on.
+    public var isAsked: Bool
 
     /// Makes a status; a recording that never ran by default.
     public init(
@@ -20,7 +22,8 @@ public struct RecordingStatus: Sendable, Equatable {
         startedAt: Double? = nil,
         file: RecordedFile? = nil,
         droppedPackets: Int = 0,
-        failure: StageError? = nil
+        failure: StageError? = nil,
+        isAsked: Bool = false
     ) {
         self.state = state
         self.run = run
@@ -28,5 +31,9 @@ public struct RecordingStatus: Sendable, Equatable {
         self.file = file
         self.droppedPackets = droppedPackets
         self.failure = failure
+        self.isAsked = isAsked
     }
+
+    /// Whether there is to be a program to record, whoever is on stage.
+    public var demandsProgram: Bool { isAsked && (state == .starting || state == .started) }
 }

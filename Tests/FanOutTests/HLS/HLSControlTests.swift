@@ -22,6 +22,7 @@ struct HLSControlTests {
         private final class News: Sendable {
             let states = Mutex<[HLSState]>([])
             let faults = Mutex<[Int]>([])
+            let demands = Mutex<[Bool]>([])
         }
 
         init(_ group: MultiThreadedEventLoopGroup) {
@@ -32,6 +33,8 @@ struct HLSControlTests {
             feed = Feed(name: "show", group: group, configuration: FanOutConfiguration(tick: .zero))
             control = HLSControl(directory: directory, clock: clock) { _, error in
                 news.faults.withLock { $0.append(error.code) }
+            } onDemand: { _, isAsked in
+                news.demands.withLock { $0.append(isAsked) }
             } onChange: { _, status in
                 news.states.withLock { $0.append(status.state) }
             }
@@ -48,6 +51,8 @@ struct HLSControlTests {
             }
         }
 
+        /// Whether a program was demanded, each time that changed.
+        var demands: [Bool] { news.demands.withLock { $0 } }
         var faults: [Int] { news.faults.withLock { $0 } }
 
         func play(from start: Int64 = 0, seconds: Int) {
@@ -118,6 +123,28 @@ struct HLSControlTests {
             stand.control.tick()
             #expect(try await stand.states() == [.stopping, .stopped])
             #expect(stand.faults == [4016])
+        }
+    }
+
+    @Test("Started by command it demands a program until it is stopped or fails; what runs by itself never does")
+    func demands() async throws {
+        try await withStand { stand in
+            stand.play(seconds: 13)
+            _ = try await stand.states()
+            #expect(stand.demands.isEmpty)
+            try stand.control.start(room: "show")
+            #expect(stand.demands == [true])
+            try stand.control.stop(room: "show")
+            #expect(stand.demands == [true, false])
+            _ = try await stand.states()
+        }
+        try await withStand { stand in
+            try stand.control.start(room: "show")
+            #expect(stand.demands == [true])
+            stand.clock.advance(by: .seconds(31))
+            stand.control.tick()
+            _ = try await stand.states()
+            #expect(stand.demands == [true, false] && stand.faults == [4016])
         }
     }
 

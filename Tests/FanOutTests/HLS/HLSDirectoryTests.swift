@@ -1,4 +1,4 @@
-import FanOut
+@testable import FanOut
 import FootlightTesting
 import HLS
 import Testing
@@ -39,5 +39,22 @@ struct HLSDirectoryTests {
         clock.advance(by: .seconds(3600))
         directory.sweep()
         #expect(directory.program("r") === program)
+    }
+
+    @Test("Who was told to try again waits for ten seconds, as long as there is a room")
+    func awaited() {
+        let clock = ManualClock()
+        let directory = HLSDirectory(configuration: HLSConfiguration(), clock: clock)
+        _ = directory.open("r")
+        directory.asked(for: "elsewhere")
+        #expect(directory.awaitedRooms.isEmpty)
+        directory.asked(for: "r")
+        clock.advance(by: .seconds(9))
+        #expect(directory.awaitedRooms == ["r"])
+        clock.advance(by: .seconds(2))
+        #expect(directory.awaitedRooms.isEmpty)
+        directory.asked(for: "r")
+        directory.close("r")
+        #expect(directory.awaitedRooms.isEmpty)
     }
 }

@@ -12,6 +12,9 @@ final class MixerSupervisionTests {
     private func hosts(_ hasHost: Bool) -> Action { supervision.hostsChanged(hasHost, now: now) }
     private func exit(jitter: Double = 0.5) -> Action { supervision.exited(now: now, jitter: jitter) }
     private func tick() -> Action { supervision.tick(now: now) }
+    private func demand(_ demand: MixerSupervision.Demand, _ isOn: Bool) -> Action {
+        supervision.demandChanged(demand, isOn, now: now)
+    }
 
     /// Seconds until a tick starts the next process.
     private func secondsToStart() -> Double? {
@@ -98,34 +101,78 @@ final class MixerSupervisionTests {
     @Test("A livestream has its program before the first host, and after the last one for as long as it is on")
     func livestream() {
         #expect(hosts(false) == .none)
-        #expect(supervision.streamingChanged(true, now: now) == .start(epoch: 101))
+        #expect(demand(.livestream, true) == .start(epoch: 101))
         #expect(hosts(true) == .none && hosts(false) == .none)
         wait(3000)
         #expect(tick() == .none && supervision.isRunning)
-        #expect(supervision.streamingChanged(false, now: now) == .stop)
+        #expect(demand(.livestream, false) == .stop)
         #expect(exit() == .none)
         // Within the idle time a livestream that ends takes nothing away.
         _ = hosts(true)
-        _ = supervision.streamingChanged(true, now: now)
+        _ = demand(.livestream, true)
         _ = hosts(false)
         wait(10)
-        #expect(supervision.streamingChanged(false, now: now) == .none)
+        #expect(demand(.livestream, false) == .none)
         wait(290)
+        #expect(tick() == .stop)
+    }
+
+    @Test(
+        "So has a recording and a playlist that was asked for, each until it is stopped, and together until both are",
+        arguments: [(MixerSupervision.Demand.recording, MixerSupervision.Demand.hls), (.hls, .livestream)]
+    )
+    func demands(first: MixerSupervision.Demand, second: MixerSupervision.Demand) {
+        #expect(hosts(false) == .none)
+        #expect(demand(first, true) == .start(epoch: 101))
+        #expect(demand(first, true) == .none && demand(second, true) == .none)
+        wait(3000)
+        #expect(exit() == .start(epoch: 102))
+        #expect(demand(first, false) == .none && supervision.isRunning)
+        #expect(demand(second, false) == .stop)
+        #expect(exit() == .none)
+        // Nor does it end with the time after the last host.
+        #expect(hosts(true) == .start(epoch: 103))
+        #expect(demand(first, true) == .none && hosts(false) == .none)
+        wait(301)
+        #expect(tick() == .none)
+        #expect(demand(first, false) == .stop)
+    }
+
+    @Test("Viewers keep the program, and once the last one has left it goes on for the idle time as after a host")
+    func viewers() {
+        #expect(demand(.viewers, true) == .start(epoch: 101))
+        wait(1000)
+        #expect(demand(.viewers, true) == .none && tick() == .none)
+        #expect(demand(.viewers, false) == .none)
+        wait(200)
+        #expect(demand(.viewers, false) == .none, "told again, it is no news")
+        wait(99)
+        #expect(tick() == .none)
+        wait(1)
+        #expect(tick() == .stop)
+        #expect(exit() == .none)
+        // Those of a host's show stay behind when the host leaves.
+        #expect(hosts(true) == .start(epoch: 102))
+        #expect(demand(.viewers, true) == .none && hosts(false) == .none)
+        wait(301)
+        #expect(tick() == .none && supervision.isRunning)
+        #expect(demand(.viewers, false) == .none)
+        wait(300)
         #expect(tick() == .stop)
     }
 
     @Test("A livestream asks for no program of a room that has ended, and nothing of it is left in the next one")
     func livestreamOfEndedRoom() {
         _ = hosts(true)
-        _ = supervision.streamingChanged(true, now: now)
+        _ = demand(.livestream, true)
         _ = supervision.roomLingers(now: now)
         wait(1)
         #expect(exit() == .none && secondsToStart() == nil)
         _ = supervision.roomEnded(now: now)
-        #expect(supervision.streamingChanged(true, now: now) == .none)
+        #expect(demand(.livestream, true) == .none)
         #expect(supervision.roomBegan(now: now) == .none)
         #expect(secondsToStart() == nil)
-        #expect(supervision.streamingChanged(true, now: now) == .start(epoch: 102))
+        #expect(demand(.livestream, true) == .start(epoch: 102))
     }
 
     @Test("One that dies while the room idles is started again, for the program goes on")
@@ -197,7 +244,9 @@ final class MixerSupervisionTests {
             case 0, 1: action = hosts(Bool.random(using: &random))
             case 2 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomEnded(now: now)
             case 5 where Int.random(in: 0..<5, using: &random) == 0: action = supervision.roomLingers(now: now)
-            case 6: action = supervision.streamingChanged(Bool.random(using: &random), now: now)
+            case 6:
+                let wish = MixerSupervision.Demand.allCases.randomElement(using: &random) ?? .viewers
+                action = demand(wish, Bool.random(using: &random))
             case 7 where Int.random(in: 0..<9, using: &random) == 0: action = supervision.roomBegan(now: now)
             case 3 where isAlive, 4 where isAlive && wasAsked:
                 isAlive = false

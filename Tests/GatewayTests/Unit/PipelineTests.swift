@@ -6,6 +6,7 @@ import FootlightTesting
 @testable import Gateway
 import GatewayModel
 import Logging
+import Media
 import Mixer
 import NIOCore
 import NIOPosix
@@ -110,6 +111,45 @@ struct PipelineTests {
             #expect(mixers.rooms.withLock { !$0.contains("empty") })
             running.cancel()
             try await running.value
+        }
+    }
+
+    @Test("A recording and a playlist by command have a mixer without a host; one that the room makes by itself has not")
+    func demands() async throws {
+        try await withPipeline(TemporaryFolder("pipeline")) { pipeline, mixers in
+            var kept = RoomSettings(name: "kept")
+            kept.isRecorded = true
+            _ = try pipeline.stage.create(kept)
+            for name in ["recorded", "listed", "empty"] { _ = try pipeline.stage.create(RoomSettings(name: name)) }
+            let running = Task { try await pipeline.mixers.run() }
+            let recordings: any RecordingControlling = pipeline.recordings
+            try recordings.start(room: "recorded")
+            try pipeline.playlists.start(room: "listed")
+            // Of a room that is over or never was nothing is made.
+            for name in ["over", "nowhere"] { pipeline.mixers.demandChanged(room: name, .viewers, isOn: true) }
+            #expect(try await eventually { mixers.rooms.withLock { Set($0).isSuperset(of: ["recorded", "listed"]) } })
+            try recordings.stop(room: "recorded")
+            pipeline.mixers.demandChanged(room: "empty", .viewers, isOn: true)
+            #expect(try await eventually { mixers.rooms.withLock { $0.contains("empty") } })
+            #expect(mixers.rooms.withLock { Set($0) } == ["recorded", "listed", "empty"])
+            running.cancel()
+            try await running.value
+        }
+    }
+
+    @Test("Viewers have a program of a room that has had one, or has a slate for those who come early")
+    func awaitedRooms() async throws {
+        try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
+            _ = try pipeline.stage.create(RoomSettings(name: "plain"))
+            var early = RoomSettings(name: "early")
+            early.layout.slates.startingSoon = .init(text: "Soon")
+            _ = try pipeline.stage.create(early)
+            #expect(pipeline.awaitedRooms([]).isEmpty)
+            #expect(pipeline.awaitedRooms(["plain", "early", "nowhere"]) == ["early"])
+            pipeline.feeds.feed("plain")?.receive(
+                MediaPacket(content: .metadata, timestamp: 0, body: ByteBuffer(), headerLength: 0)
+            )
+            #expect(try await eventually { pipeline.awaitedRooms(["plain"]) == ["plain"] })
         }
     }
 
