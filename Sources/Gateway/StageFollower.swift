@@ -147,7 +147,6 @@ struct StageFollower: Sendable {
             feeds.close(feed.name, reason: .roomEnded)
         }
         hls.roomEnded(room)
-        for feed in feeds.all where RenditionFeedName(feed.name)?.room == room { program.close(room: feed.name) }
         feeds.closeRenditions(of: room, reason: .roomEnded)
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)

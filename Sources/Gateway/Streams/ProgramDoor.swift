@@ -9,7 +9,8 @@ import Synchronization
 /// The one place where a room's program enters, and its return feeds: lets the room's mixer publish, and only the newest.
 ///
 /// Each mixer process has a higher epoch than all before it. A lower epoch is refused, a higher one sends the present
-/// publisher away; the feed carries its clock over the change.
+/// publisher away; the feed carries its clock over the change. With the program an older mixer loses the room's
+/// renditions and return feeds too, also those that the newer one has not published yet, or never will.
 final class ProgramDoor: Sendable {
     private struct Publisher {
         var epoch: UInt64
@@ -33,14 +34,16 @@ final class ProgramDoor: Sendable {
         self.onAirChange = onAirChange
     }
 
-    /// Answers a mixer whose token was found good for `room` and `epoch`.
+    /// Answers a mixer whose token was found good for the room and `epoch`.
     ///
     /// On the connection's event loop.
-    func publish(room: String, epoch: UInt64, on connection: RTMPConnection) -> PublishVerdict {
-        guard let feed = feeds.feed(room) else {
+    ///
+    /// - Parameter name: The room's for its program, or that of a rendition's feed.
+    func publish(room name: String, epoch: UInt64, on connection: RTMPConnection) -> PublishVerdict {
+        guard let feed = feeds.feed(name) else {
             return .refuse(.publishDenied("the room has ended"), after: .zero)
         }
-        return publish(feed, room: room, epoch: epoch, on: connection)
+        return publish(feed, room: Self.room(of: name), epoch: epoch, on: connection)
     }
 
     /// Answers a mixer with the feed of one host, whose token was found good for the room and `epoch`.
@@ -59,15 +62,19 @@ final class ProgramDoor: Sendable {
         epoch: UInt64,
         on connection: RTMPConnection
     ) -> PublishVerdict {
-        let outcome = publishers.withLock { publishers -> (way: FeedPublisher, old: RTMPConnection?)? in
+        let outcome = publishers.withLock { publishers -> (way: FeedPublisher, old: [RTMPConnection])? in
             let present = publishers[feed.name]
             // The program says which mixer is the newest, also where that one has not published yet.
             let newest = max(present?.epoch ?? 0, publishers[room]?.epoch ?? 0)
             guard epoch >= newest else { return nil }
             publishers[feed.name] = Publisher(epoch: epoch, connection: connection)
-            if feed.name == room { onAirChange(room, true) }
+            var old = [present?.connection].compactMap(\.self)
+            if feed.name == room {
+                onAirChange(room, true)
+                old += publishers.filter { Self.room(of: $0) == room && $1.epoch < epoch }.compactMap(\.value.connection)
+            }
             // Made under the lock, so that the feed and this door agree on who is the newest.
-            return (feed.makePublisher(epoch: epoch), present?.connection)
+            return (feed.makePublisher(epoch: epoch), old)
         }
         guard let outcome else {
             logger.notice(
@@ -76,7 +83,7 @@ final class ProgramDoor: Sendable {
             )
             return .refuse(.publishDenied("a newer mixer publishes this program"), after: .zero)
         }
-        if let old = outcome.old {
+        for old in outcome.old {
             old.eventLoop.execute { old.end(.publishReplaced, reason: .replaced) }
         }
         logger.info("program is on air", metadata: ["feed": "\(feed.name)", "epoch": "\(epoch)"])
@@ -96,10 +103,15 @@ final class ProgramDoor: Sendable {
         if wasPresent { logger.info("program publisher is gone", metadata: ["feed": "\(feed)"]) }
     }
 
+    /// The room whose mixer publishes the feed of this name.
+    private static func room(of feed: String) -> String {
+        RenditionFeedName(feed)?.room ?? ReturnFeedName(feed)?.room ?? feed
+    }
+
     /// Forgets a room that ended, and ends its publishers.
     func close(room: String) {
         let names = publishers.withLock { publishers in
-            publishers.keys.filter { $0 == room || ReturnFeedName($0)?.room == room }
+            publishers.keys.filter { Self.room(of: $0) == room }
         }
         for name in names { close(feed: name, because: "the room has ended") }
     }

@@ -88,4 +88,48 @@ struct ProgramDoorTests {
         await server.shutdown()
         try await group.shutdownGracefully()
     }
+
+    @Test("A newer mixer's program ends what an older one publishes beside it, which it may not publish again")
+    func renditions() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let feeds = FeedDirectory(group: group, configuration: FanOutConfiguration())
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let door = ProgramDoor(feeds: feeds, logger: logger) { _, _ in }
+        let server = try await RTMPServer.start(host: "127.0.0.1", port: 0, group: group, delegate: Doors(door: door))
+        let folder = try TemporaryFolder("program-door")
+        var picture = HostPicture(.blue)
+        (picture.width, picture.height) = (160, 90)
+        try await FFmpeg.encode(HostScript(picture: picture, sound: nil), seconds: 3, to: folder.file("p.flv"))
+        let small = RenditionFeedName(room: "show", rendition: "180p").text
+        func publish(_ name: String, epoch: Int) throws -> ChildProcess {
+            let url = "rtmp://127.0.0.1:\(server.port)/live/\(name)?epoch=\(epoch)"
+            return try FFmpeg.host(file: folder.file("p.flv"), to: url)
+        }
+        let sinks = ["show": RecordingSink(), small: RecordingSink(), "other": RecordingSink()]
+        for (name, sink) in sinks { feeds.open(name).attach(sink) }
+        func flows(_ name: String) async throws -> Bool {
+            let count = sinks[name]?.count ?? 0
+            return try await eventually { (sinks[name]?.count ?? 0) > count + 15 }
+        }
+
+        let old = [try publish("show", epoch: 5), try publish(small, epoch: 5)]
+        let other = try publish("other", epoch: 4)
+        for name in sinks.keys { #expect(try await flows(name)) }
+        let program = try publish("show", epoch: 6)
+        for publisher in old { #expect(try await publisher.wait(.seconds(20)) != nil) }
+        let older = try publish(small, epoch: 5)
+        #expect(try await older.wait(.seconds(20)) != nil)
+        #expect(older.standardError.contains("a newer mixer"))
+        let newer = try publish(small, epoch: 6)
+        #expect(try await flows(small))
+        #expect(other.isRunning && program.isRunning && newer.isRunning)
+
+        door.close(room: "show")
+        for publisher in [program, newer] { #expect(try await publisher.wait(.seconds(20)) != nil) }
+        #expect(other.isRunning)
+        other.end()
+        await server.shutdown()
+        try await group.shutdownGracefully()
+    }
 }
