@@ -76,9 +76,13 @@ final class ProgramHost {
 
     /// Takes the host's next quantum of sound, which begins at program time `time` (ms); `now` is when.
     func takeSound(time: Double, now: Double, isLevelling: Bool) {
-        let present = input.advance(to: now, isHeard: sound.isAudible)
+        let present = input.advance(
+            to: now,
+            isHeard: sound.program.isAudible,
+            isHeardByHosts: sound.talkback.isAudible
+        )
         (offset, rate) = (present.offset, present.rate)
-        sound.permission = present.permission
+        (sound.program.permission, sound.talkback.permission) = present.permission
         sound.read(from: input, offset: offset, rate: rate, time: time, isLevelling: isLevelling)
     }
 

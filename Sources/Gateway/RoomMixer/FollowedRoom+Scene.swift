@@ -20,8 +20,11 @@ extension FollowedRoom {
             standIn: settings?.slates.beRightBack.map { Slate(kind: .beRightBack, text: $0.text, image: $0.image) },
             speaker: speaker.map { Input(participantSID: $0, source: .camera).id }
         )
+        let heard = Set(self.hosts.filter { $0.isWanted(.mic) }.map(\.sid))
         if isEnded || isBackstage {
             scene.slate = slate
+            // Whoever prepares a show talks to the others, whom the audience does not hear yet.
+            if !isEnded { scene.talkback = heard }
             return scene
         }
         let hosts = Dictionary(hosts.map { ($0.sid, $0) }, uniquingKeysWith: { $1 })
@@ -32,7 +35,7 @@ extension FollowedRoom {
                 return tile
             }
         }
-        scene.audible = Set(hosts.values.filter { $0.isWanted(.mic) }.map(\.sid))
+        scene.audible = heard
         if scene.tiles.isEmpty { scene.slate = slate }
         return scene
     }

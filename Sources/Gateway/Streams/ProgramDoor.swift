@@ -71,7 +71,8 @@ final class ProgramDoor: Sendable {
             var old = [present?.connection].compactMap(\.self)
             if feed.name == room {
                 onAirChange(room, true)
-                old += publishers.filter { Self.room(of: $0) == room && $1.epoch < epoch }.compactMap(\.value.connection)
+                let others = publishers.filter { Self.room(of: $0) == room && $1.epoch < epoch }
+                old += others.compactMap(\.value.connection)
             }
             // Made under the lock, so that the feed and this door agree on who is the newest.
             return (feed.makePublisher(epoch: epoch), old)

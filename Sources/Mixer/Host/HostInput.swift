@@ -47,6 +47,7 @@ public final class HostInput: Sendable {
         var unifier = TimestampUnifier()
         var timeline: HostTimeline
         var unheard = UnheardSound()
+        var unheardByHosts = UnheardSound()
         var inbox = PacketInbox()
         /// Pictures are being decoded, and those that follow soon are as well.
         var isInBatch = false
@@ -181,16 +182,22 @@ public final class HostInput: Sendable {
     ///
     /// - Parameters:
     ///   - now: Program time in milliseconds.
-    ///   - isHeard: The host's sound is in the mix from now on.
+    ///   - isHeard: The host's sound is in the program from now on.
+    ///   - isHeardByHosts: It is in what the other hosts hear; nil for as it is in the program.
     /// - Returns: The offset (nil until settled), what it gains per millisecond, and what may be heard.
     func advance(
         to now: Double,
-        isHeard: Bool
-    ) -> (offset: Double?, rate: Double, permission: UnheardSound.Permission) {
+        isHeard: Bool,
+        isHeardByHosts: Bool? = nil
+    ) -> (
+        offset: Double?, rate: Double,
+        permission: (program: UnheardSound.Permission, talkback: UnheardSound.Permission)
+    ) {
         intake.withLock { intake in
             intake.timeline.advance(to: now)
-            let permission = intake.unheard.permission(at: now, isHeard: isHeard)
-            return (intake.timeline.offset, intake.timeline.rate, permission)
+            let program = intake.unheard.permission(at: now, isHeard: isHeard)
+            let talkback = intake.unheardByHosts.permission(at: now, isHeard: isHeardByHosts ?? isHeard)
+            return (intake.timeline.offset, intake.timeline.rate, (program, talkback))
         }
     }
 
@@ -262,6 +269,7 @@ extension HostInput.Intake {
             packet.timestamp = unifier.unify(packet.timestamp, kind: .sound, arrival: arrival)
             lastSound = packet.timestamp
             unheard.arrived(packet.timestamp, at: arrival)
+            unheardByHosts.arrived(packet.timestamp, at: arrival)
             timeline.observe(.sound, timestamp: packet.timestamp, arrival: arrival)
         case .metadata, .videoEnd:
             return

@@ -2,7 +2,7 @@ import Stage
 
 /// What stands at the beginning of a recording of arrivals, after the mark and the version.
 ///
-/// The file, version 3: `FLAR`, one byte of version, this head, and then entries until the end of the file. Numbers are
+/// The file, version 4: `FLAR`, one byte of version, this head, and then entries until the end of the file. Numbers are
 /// unsigned LEB128, or zig-zag of it where they may be negative; text and blocks of bytes have their length before
 /// them. An entry begins with its kind:
 ///
@@ -18,7 +18,7 @@ import Stage
 /// A file without an end was cut off with its process; all that is whole in it counts.
 struct ArrivalHead: Codable, Sendable, Equatable {
     static let mark = Array("FLAR".utf8)
-    static let version: UInt8 = 3
+    static let version: UInt8 = 4
 
     var configuration: ProgramConfiguration
     /// Where the program's sample counter began.

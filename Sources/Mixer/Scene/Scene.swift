@@ -6,6 +6,10 @@ public struct Scene: Sendable, Hashable, Codable {
     public var tiles: [Tile]
     /// The sids of the participants whose sound is in the mix.
     public var audible: Set<String>
+    /// The sids of those whom the other hosts hear, by their return feeds, though the audience does not.
+    ///
+    /// Those in `audible` need not be named again.
+    public var talkback: Set<String>
     /// What is seen where nobody's picture is.
     public var colours: SceneColours
     /// Milliseconds, 0 to 2000, in which tiles move, come and go when this scene takes another one's place; 0 is at once.
@@ -30,6 +34,7 @@ public struct Scene: Sendable, Hashable, Codable {
     public init(
         tiles: [Tile] = [],
         audible: Set<String> = [],
+        talkback: Set<String> = [],
         colours: SceneColours = .dark,
         transition: Int = 300,
         decoration: Decoration = Decoration(),
@@ -41,6 +46,7 @@ public struct Scene: Sendable, Hashable, Codable {
     ) {
         self.tiles = tiles
         self.audible = audible
+        self.talkback = talkback
         self.colours = colours
         self.transition = transition
         self.decoration = decoration

@@ -3,6 +3,8 @@ import Codecs
 /// The sound of the program: everybody's, each with a gain of its own, ducked, added and limited; and for each host who
 /// wants it the same without that host.
 ///
+/// Backstage those feeds hold the hosts' sound, and the program does not.
+///
 /// Gains move along smooth curves over a quantum, whatever moves them: a fader, a microphone that is switched, the
 /// levelling, another host's speech. Owned by the program's thread.
 final class ProgramSound {
@@ -11,9 +13,12 @@ final class ProgramSound {
     private var music: MusicBed
     private var scene = SoundScene()
     private var audible: Set<String> = []
+    private var talkback: Set<String> = []
     private var ducker = Ducker()
     private var limiter = Limiter()
     private let sum = StereoBuffer(capacity: ProgramTime.quantum)
+    /// What the hosts hear, where that is not what the audience does.
+    private let talk = StereoBuffer(capacity: ProgramTime.quantum)
     private var returns: [String: ReturnMix] = [:]
     private var isFirstQuantum = true
     /// Of what went out since `takeSignal`.
@@ -30,6 +35,7 @@ final class ProgramSound {
     func apply(_ scene: Scene) {
         self.scene = scene.sound
         audible = scene.audible
+        talkback = scene.talkback
         music.want(scene.slate?.music)
         returns = returns.filter { scene.sound.returns.contains($0.key) }
         for host in scene.sound.returns where returns[host] == nil { returns[host] = ReturnMix() }
@@ -52,8 +58,9 @@ final class ProgramSound {
     func place(_ host: ProgramHost) {
         let id = host.input.id
         host.sound.fader = min(max(scene.gains[id] ?? 0, SoundScene.silentGain), 12)
-        host.sound.isAudible =
-            !host.isLeaving && audible.contains(id) && host.sound.fader > SoundScene.silentGain
+        let isThere = !host.isLeaving && host.sound.fader > SoundScene.silentGain
+        host.sound.program.isAudible = isThere && audible.contains(id)
+        host.sound.talkback.isAudible = isThere && (audible.contains(id) || talkback.contains(id))
     }
 
     /// Mixes the quantum that begins at sample `first`, and hands it to the output.
@@ -74,7 +81,7 @@ final class ProgramSound {
         for host in leaving { host.sound.add(to: sum, ducking: ducking) }
         music.add(to: sum)
         // Before the limiter, which would turn what is left down for the sake of what was taken out.
-        for (id, mix) in returns { take(mix, of: id, hosts[id], from: first) }
+        makeReturns(hosts, leaving, from: first)
         limiter.process(sum.left, sum.right, count: ProgramTime.quantum)
         level.add(sum.left, sum.right, count: ProgramTime.quantum)
         leastGain = min(leastGain, limiter.leastGain)
@@ -105,20 +112,32 @@ final class ProgramSound {
         return min(max(scene.duckDepth, -30), 0) * ducker.depth
     }
 
-    private func take(_ mix: ReturnMix, of id: String, _ host: ProgramHost?, from first: Int64) {
-        guard let returnOutput else { return }
-        mix.make(of: sum, without: host)
-        // As for the program: what comes first out of the limiter was never put in.
-        if mix.isFirst {
-            mix.isFirst = false
-            return
+    private func makeReturns(_ hosts: [String: ProgramHost], _ leaving: [ProgramHost], from first: Int64) {
+        guard let returnOutput, !returns.isEmpty else { return }
+        let aside = (hosts.sorted { $0.key < $1.key }.map(\.value) + leaving).filter { $0.sound.isAside }
+        if !aside.isEmpty {
+            talk.left.update(from: sum.left, count: ProgramTime.quantum)
+            talk.right.update(from: sum.right, count: ProgramTime.quantum)
+            for host in aside { host.sound.addAside(to: talk) }
         }
-        returnOutput.takeReturn(
-            id,
-            left: mix.samples.left,
-            right: mix.samples.right,
-            count: ProgramTime.quantum,
-            firstSample: first - Int64(Limiter.lookAhead)
-        )
+        for (id, mix) in returns {
+            if aside.isEmpty {
+                mix.make(of: sum, without: hosts[id])
+            } else {
+                mix.make(of: talk, without: hosts[id])
+            }
+            // As for the program: what comes first out of the limiter was never put in.
+            if mix.isFirst {
+                mix.isFirst = false
+                continue
+            }
+            returnOutput.takeReturn(
+                id,
+                left: mix.samples.left,
+                right: mix.samples.right,
+                count: ProgramTime.quantum,
+                firstSample: first - Int64(Limiter.lookAhead)
+            )
+        }
     }
 }

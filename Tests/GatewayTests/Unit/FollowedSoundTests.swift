@@ -110,4 +110,36 @@ struct FollowedSoundTests {
         room.apply(change)
         #expect(room.scene.sound.gains == ["PA2": -6])
     }
+
+    @Test("Backstage the hosts with a microphone hear each other, and the audience none of them")
+    func talkback() {
+        let mic = TrackResource(
+            sid: "MT",
+            name: TrackName.mic.rawValue,
+            kind: TrackName.mic.kind.rawValue,
+            published: true,
+            subscribed: true,
+            enabled: true,
+            mediaState: "playable",
+            width: nil,
+            height: nil,
+            fps: nil,
+            codec: nil
+        )
+        let talking = ["PA1", "PA2"].map { host($0) { $0.tracks = [mic] } }
+        var room = followed(talking + [host("PA3")], duck: "off")
+        #expect(room.scene.audible == ["PA1", "PA2"])
+        var change = event(.roomUpdated)
+        change.room = self.room(RoomSoundResource())
+        change.room?.backstage = true
+        room.apply(change)
+        #expect(room.scene.audible.isEmpty && room.scene.talkback == ["PA1", "PA2"])
+        change.room?.backstage = false
+        room.apply(change)
+        #expect(room.scene.audible == ["PA1", "PA2"] && room.scene.talkback.isEmpty)
+        change.room?.backstage = true
+        room.apply(change)
+        room.apply(event(.roomEnded))
+        #expect(room.scene.audible.isEmpty && room.scene.talkback.isEmpty)
+    }
 }

@@ -114,7 +114,7 @@ struct PipelineTests {
         }
     }
 
-    @Test("A recording and a playlist by command have a mixer without a host; one that the room makes by itself has not")
+    @Test("A recording and a playlist by command have a mixer without a host; one by the room itself has not")
     func demands() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, mixers in
             var kept = RoomSettings(name: "kept")

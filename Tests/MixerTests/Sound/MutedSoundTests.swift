@@ -14,6 +14,8 @@ import Testing
         case fader
         /// The stage is not shown.
         case backstage
+        /// Nor is it, and the hosts hear each other.
+        case talkback
     }
 
     struct Case: Sendable, CustomTestStringConvertible {
@@ -31,6 +33,7 @@ import Testing
         Case(way: .microphone, target: 300, length: 100),
         Case(way: .fader, target: 300, length: 500),
         Case(way: .backstage, target: 300, length: 500),
+        Case(way: .talkback, target: 300, length: 500),
     ]
 
     private static let begin = 1200
@@ -43,6 +46,7 @@ import Testing
         case .microphone: scene.audible = []
         case .fader: scene.sound.gains["a"] = -60
         case .backstage: (scene.audible, scene.slate) = ([], Slate(kind: .startingSoon))
+        case .talkback: (scene.audible, scene.talkback, scene.sound.returns) = ([], ["a"], ["a", "b"])
         }
         return scene
     }

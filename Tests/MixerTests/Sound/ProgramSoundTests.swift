@@ -211,4 +211,30 @@ import Testing
         let everybody = rehearsal.returns.sound(of: "nobody", from: 1300, to: 1900)
         #expect(abs(TestTone.level(of: 440, in: everybody) - 0.2) < 0.02)
     }
+
+    @Test("Backstage the hosts hear each other in their return feeds, and nothing of it is ever in the program")
+    func talkback() throws {
+        let rehearsal = try rehearsal(to: 8000)
+        let sound = SoundScene(gains: ["b": -6], isLevelling: false, returns: ["a"])
+        rehearsal.renderer.apply(Scene(talkback: ["a", "b"], sound: sound))
+        rehearsal.run(to: 3000)
+        rehearsal.renderer.apply(Scene(audible: ["a", "b"], sound: sound))
+        rehearsal.run(to: 5000)
+        rehearsal.renderer.apply(Scene(talkback: ["a", "b"], sound: sound))
+        rehearsal.run(to: 7800)
+        // Itself never, the other one all the time, without a gap or a click; the third one's microphone is off.
+        let heard = rehearsal.returns.sound(of: "a", from: 1000, to: 7700)
+        #expect(TestTone.level(of: 440, in: heard) < 0.2 / 1000)
+        #expect(TestTone.level(of: 1320, in: heard) < 0.001)
+        for start in stride(from: 0, to: 6700, by: 100) {
+            let part = heard[heard.startIndex + start * 48..<heard.startIndex + (start + 100) * 48]
+            #expect(abs(TestTone.amplitude(of: 880, in: part) - 0.1) < 0.01, "at \(1000 + start) ms")
+        }
+        #expect(TestTone.largestStep(in: heard) < TestTone.step(of: 880, amplitude: 0.1) * 1.1 + 0.0005)
+        for tone in [440.0, 880] {
+            #expect(level(tone, rehearsal, 0, 2990) < 0.001)
+            #expect(abs(level(tone, rehearsal, 3600, 4900) - (tone == 440 ? 0.2 : 0.1)) < 0.01)
+            #expect(level(tone, rehearsal, 5100, 7700) < 0.001)
+        }
+    }
 }

@@ -13,6 +13,9 @@ struct GainCurve: Sendable, Equatable {
     /// The same with the sign turned: adding it takes away what the curve itself had added.
     var negated: GainCurve { GainCurve(from: -from, to: -to) }
 
+    /// What is to be added beside `other` so that both together are this curve.
+    func minus(_ other: GainCurve) -> GainCurve { GainCurve(from: from - other.from, to: to - other.to) }
+
     /// Adds `count` samples of `source`, multiplied by the gain as it moves, to `sum`.
     func add(_ source: borrowing StereoBuffer, to sum: borrowing StereoBuffer, count: Int) {
         guard !isSilent else { return }

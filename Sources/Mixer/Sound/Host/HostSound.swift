@@ -11,21 +11,13 @@ struct HostSound: ~Copyable {
     private var meter = SignalMeter()
     private var loudness = LoudnessMeter(memory: Leveller.memory, gate: Leveller.gate, onlySpeech: true)
     private var leveller = Leveller()
-    /// The gain at the end of the last quantum.
-    private var gain: Float = 0
-    /// How the host's sound went into the mix of the present quantum.
-    private(set) var curve = GainCurve.silent
+    /// Its way into the program.
+    var program = SoundLane()
+    /// Its way into what the other hosts hear; another one than the program's only where they hear it and nobody else.
+    var talkback = SoundLane()
     /// Times that its sound could not be taken.
     private(set) var errors: Int64 = 0
 
-    /// It is to be in the mix.
-    var isAudible = false
-    /// What of it may be heard now.
-    var permission = UnheardSound.Permission.after(nil)
-    /// What may not be heard has passed, and the present quantum holds nothing of it.
-    private var hasPassed = false
-    /// It is in the mix.
-    private var isHeard: Bool { isAudible && hasPassed }
     /// The gain that was asked for, in decibels.
     var fader = 0.0
 
@@ -39,7 +31,7 @@ struct HostSound: ~Copyable {
     }
 
     /// Nothing is heard of it, and nothing is going to be.
-    var isSilent: Bool { !isAudible && gain == 0 }
+    var isSilent: Bool { program.isSilent && talkback.isSilent }
 
     /// Times the sound broke off.
     var gaps: Int64 {
@@ -65,9 +57,11 @@ struct HostSound: ~Copyable {
     /// Takes the quantum that begins at program time `time` (ms) out of what the host sent.
     mutating func read(from input: HostInput, offset: Double?, rate: Double, time: Double, isLevelling: Bool) {
         let (left, right) = (quantum.left, quantum.right)
+        let pending = pending
         let wasRead = input.media.withLock { media in
             guard reader != nil else { return false }
-            hasPassed = isFree(media.sound)
+            program.look(at: media.sound, pending: pending)
+            talkback.look(at: media.sound, pending: pending)
             do {
                 try reader?.read(
                     from: &media.sound,
@@ -96,39 +90,43 @@ struct HostSound: ~Copyable {
         )
     }
 
-    /// Whether the next quantum of `track` may be heard; once one may, those that follow it may.
-    private func isFree(_ track: borrowing SoundTrack) -> Bool {
-        guard case .after(let last) = permission else { return false }
-        guard !hasPassed, let last else { return true }
-        let pending =
-            switch reader {
-            case .some(let reader): reader.pending
-            case .none: 0
-            }
-        return track.isPast(last, pending: pending)
+    /// Samples that were taken and not given out.
+    private var pending: Int {
+        switch reader {
+        case .some(let reader): reader.pending
+        case .none: 0
+        }
     }
 
     /// How loud the present quantum will be in the mix, before ducking, in dBFS.
     var levelInMix: Double {
-        guard isHeard else { return HostSignal.silence }
+        guard program.isHeard else { return HostSignal.silence }
         var level = SoundLevel()
         level.add(quantum.left, quantum.right, count: ProgramTime.quantum)
         return level.read().level + fader + leveller.gain
     }
 
-    /// Adds the present quantum to `sum`.
+    /// Adds the present quantum to `sum`, the program's.
     ///
     /// - Parameter ducking: Decibels by which the host is to be turned down for another one, 0 or less.
     mutating func add(to sum: borrowing StereoBuffer, ducking: Double) {
-        let wanted = isHeard ? Decibels.factor(fader + leveller.gain + ducking) : 0
-        curve = GainCurve(from: gain, to: wanted)
-        gain = wanted
-        curve.add(quantum, to: sum, count: ProgramTime.quantum)
+        let gain = Decibels.factor(fader + leveller.gain + ducking)
+        program.move(to: gain)
+        talkback.move(to: gain)
+        program.curve.add(quantum, to: sum, count: ProgramTime.quantum)
     }
 
-    /// Takes the host out of `sum`, a mix of the present quantum that it was added to.
+    /// The other hosts hear something else of it in the present quantum than the audience.
+    var isAside: Bool { talkback.curve != program.curve }
+
+    /// Adds to `sum` what the program's mix lacks of the present quantum to be what the hosts hear.
+    func addAside(to sum: borrowing StereoBuffer) {
+        talkback.curve.minus(program.curve).add(quantum, to: sum, count: ProgramTime.quantum)
+    }
+
+    /// Takes the host out of `sum`, a mix of the present quantum as the hosts hear it.
     func remove(from sum: borrowing StereoBuffer) {
-        curve.negated.add(quantum, to: sum, count: ProgramTime.quantum)
+        talkback.curve.negated.add(quantum, to: sum, count: ProgramTime.quantum)
     }
 
     /// How loud it was since the last call, and what of it is decoded; see `SignalMeter.read`.

@@ -58,7 +58,7 @@ struct EmptyRoomTests {
         #expect(try await eventually(within: .seconds(10)) { gateway.mixers(of: stage.room).isEmpty })
     }
 
-    @Test("Who comes early to a room with a slate of its own sees it, and whoever watches keeps the program without hosts")
+    @Test("Who comes early to a room with a slate of its own sees it; who watches keeps the program without hosts")
     func waiting() async throws {
         let stage = try await slateStage()
         let gateway = stage.gateway

@@ -52,6 +52,17 @@ struct ReturnFeedTests {
         #expect(abs(all.toneLevel(frequency: 330, from: 2, to: 5.5) + 12) < 1)
         #expect(heard.backwardSteps == 0 && heard.largestGap(.video) < 0.1)
 
+        // Backstage the hosts go on hearing each other, and the audience hears nobody.
+        try await stage.expect(200, "POST", "/v1/rooms/talk/stop_live")
+        try await Task.sleep(for: .seconds(1))
+        let talk = try FFmpeg.record(feed + "?token=\(token)", seconds: 4, to: stage.folder.file("talk.mkv"))
+        let slate = try FFmpeg.record(gateway.rtmpURL(room: "talk"), seconds: 4, to: stage.folder.file("slate.mkv"))
+        // Players begin up to two seconds back.
+        let (among, outside) = (try await talk.finish().sound(), try await slate.finish().sound())
+        #expect(among.toneLevel(frequency: 330, from: 2, to: 3.8) < -60)
+        #expect(abs(among.toneLevel(frequency: 500, from: 2, to: 3.8) + 12) < 1)
+        for tone in [330.0, 500] { #expect(outside.toneLevel(frequency: tone, from: 2, to: 3.8) < -60) }
+
         // Not wanted any more, it is gone for whoever plays it.
         let last = try FFmpeg.record(feed + "?token=\(token)", seconds: 20, to: stage.folder.file("last.mkv"))
         try await Task.sleep(for: .seconds(1.5))
