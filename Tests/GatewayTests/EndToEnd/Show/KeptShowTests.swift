@@ -51,11 +51,22 @@ struct KeptShowTests {
             try FFmpeg.record(gateway.rtmpURL(room: "kept_180p"), seconds: 4, to: small),
             try FFmpeg.record(gateway.hlsURL(room: "kept"), seconds: 4, to: hls),
         ]
+        let listeners = [
+            try FFmpeg.record(gateway.rtmpURL(room: "kept_audio"), seconds: 4, to: stage.folder.file("heard.mkv")),
+            try FFmpeg.record(gateway.flvURL(room: "kept_audio"), seconds: 4, to: stage.folder.file("heard2.mkv")),
+        ]
         let rendition = try await players[0].finish()
         #expect(rendition.video?.width == 320)
         #expect(try await rendition.sound().toneLevel(frequency: 440, from: 1, to: 3) > -40)
         let shown = try #require(try await rendition.pictures(at: [2]).first)
         #expect(shown.averageColour(x: 40, y: 20, width: 200, height: 60).red > 150)
+        // The sound alone, by RTMP and by HTTP-FLV.
+        for listener in listeners {
+            let heard = try await listener.finish()
+            #expect(heard.video == nil && heard.audio?.codec == "aac", "\(heard.streams)")
+            #expect(heard.duration(.audio) > 3 && heard.backwardSteps == 0 && heard.largestGap(.audio) < 0.03)
+            #expect(try await heard.sound().toneLevel(frequency: 440, from: 1, to: 3) > -40)
+        }
         let played = try await players[1].finish()
         #expect(played.duration(.video) > 2)
         let master = try await gateway.request("GET", port: gateway.endpoints.httpPort, "/live/kept/index.m3u8").text
