@@ -255,7 +255,7 @@ let package = Package(
         .tests(of: "Recording", "Media", "Stage", "HLS", "FootlightTesting", "Logging", "NIOCore"),
         .tests(of: "Viewership", "Media", "Stage"),
         .tests(of: "SQLiteStore", "FootlightTesting", "GRDB"),
-        .tests(of: "ViewershipStore", "Media", "Stage", "Viewership", "GRDB", "Logging"),
+        .tests(of: "ViewershipStore", "Media", "SQLiteStore", "Stage", "Viewership", "GRDB", "Logging"),
         .tests(of: "RoomStore", "SQLiteStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
         .tests(of: "Webhooks", "FootlightTesting", "Crypto", "Logging", "NIOCore", "NIOPosix", "NIOHTTP1"),
         .tests(of: "GatewayModel"),

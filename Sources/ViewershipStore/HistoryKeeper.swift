@@ -9,7 +9,8 @@ public import Viewership
 /// Keeps the audience's history on disk: one transaction a second, on a queue of its own.
 ///
 /// A database that is locked or full is tried again each second, and what is to be written gathers meanwhile, within
-/// bounds; one that stays locked, or is damaged, is put aside and another one begun. None of it stops anybody.
+/// bounds; one that stays locked, or is damaged, is put aside and another one begun. One that is full stays, however
+/// long there is no room. None of it stops anybody.
 public final class HistoryKeeper: AudienceHistory, Sendable {
     /// How the keeping goes.
     public struct Status: Sendable, Hashable {
@@ -19,6 +20,8 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         public var failures = 0
         /// Rows that found no space while tries failed.
         public var dropped = 0
+        /// Rows that wait because the last try failed.
+        public var waiting = 0
         /// Databases that were put aside.
         public var asides = 0
     }
@@ -38,7 +41,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     private let queue = DispatchQueue(label: "footlight.viewership", qos: .utility)
     /// Where it is read, so that a long report holds no write up.
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
-    private let shelf: Mutex<HistoryShelf>
+    let shelf: Mutex<HistoryShelf>
     private let state = Mutex(State())
     /// Of broadcasts that last; only the readers' queue is ever at it.
     private let runningPeaks = Mutex(RunningPeaks())
@@ -112,6 +115,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         }
         let isTidying = state.withLock { state in
             state.status.writes += 1
+            state.status.waiting = 0
             state.status.dropped += batch.dropped
             state.failuresInARow = 0
             state.turns += 1
@@ -124,7 +128,11 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
 
     private func noteFailure(_ fault: StoreFault, _ batch: HistoryBatch) {
         let failures = state.withLock { state in
+            // Said at once, not when it is over.
+            state.status.dropped += batch.dropped
             state.waiting = batch
+            state.waiting?.dropped = 0
+            state.status.waiting = batch.count
             state.status.failures += 1
             state.failuresInARow += 1
             return state.failuresInARow

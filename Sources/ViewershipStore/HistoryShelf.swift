@@ -14,7 +14,7 @@ struct HistoryShelf: Sendable {
     private(set) var asides = 0
     /// What an earlier run left was not read, and is to be ended before anything is added.
     private var hasLeftovers = false
-    /// Since when it cannot be used although nothing is wrong with it; seconds of any clock.
+    /// Since when somebody else has it locked; seconds of any clock.
     private var lockedSince: Double?
 
     init(configuration: HistoryStoreConfiguration, logger: Logger) {
@@ -41,6 +41,9 @@ struct HistoryShelf: Sendable {
 
     /// Writes a batch; a damaged database is put aside and the batch written to another one.
     ///
+    /// So is one that stays locked. One that is full, or out of reach, is what there is of the history: it stays,
+    /// however long that lasts, for another one would be on the same disk.
+    ///
     /// - Parameter now: seconds of any clock that goes on.
     mutating func save(_ batch: HistoryBatch, now: Double) throws(StoreFault) {
         do {
@@ -49,7 +52,12 @@ struct HistoryShelf: Sendable {
             return
         } catch {
             reactTo(error)
-            if case .unavailable(let reason) = error {
+            switch error {
+            case .damaged: break
+            case .full, .unavailable:
+                lockedSince = nil
+                throw error
+            case .locked(let reason):
                 let since = lockedSince ?? now
                 lockedSince = since
                 guard now - since >= configuration.lockPatience else { throw error }
@@ -94,9 +102,14 @@ struct HistoryShelf: Sendable {
     }
 
     /// Closes the database, so that the next use opens it anew; a damaged one is put aside, and another one begun.
+    ///
+    /// One that is full stays open: reports go on, and it is not read from end to end at each try.
     private mutating func reactTo(_ fault: StoreFault) {
-        guard case .damaged(let reason) = fault else { return close() }
-        putAside(because: reason)
+        switch fault {
+        case .damaged(let reason): putAside(because: reason)
+        case .locked, .unavailable: close()
+        case .full: break
+        }
     }
 
     private mutating func putAside(because reason: String) {

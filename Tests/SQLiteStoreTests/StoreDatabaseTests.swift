@@ -34,6 +34,10 @@ struct StoreDatabaseTests {
             return "none"
         } catch StoreFault.damaged {
             return "damaged"
+        } catch StoreFault.locked {
+            return "locked"
+        } catch StoreFault.full {
+            return "full"
         } catch StoreFault.unavailable {
             return "unavailable"
         } catch {
@@ -95,7 +99,7 @@ struct StoreDatabaseTests {
         let insertion = "INSERT INTO number0 VALUES (1)"
         try other.inDatabase { connection in
             try connection.execute(sql: "BEGIN IMMEDIATE")
-            #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "unavailable")
+            #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "locked")
             try connection.execute(sql: "ROLLBACK")
         }
         #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "none")
@@ -113,6 +117,23 @@ struct StoreDatabaseTests {
         #expect(missing == "unavailable")
         database.close()
         try other.close()
+    }
+
+    @Test("One without room is told from one that is locked, and takes more when there is some", arguments: [0, 2])
+    func full(readers: Int) throws {
+        let folder = try TemporaryFolder("store")
+        let database = try open(folder, readers: readers)
+        let insertion = """
+            WITH RECURSIVE made(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM made LIMIT 5000)
+            INSERT INTO number0 SELECT value FROM made
+            """
+        try database.write { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+        #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "full")
+        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM number0") } == 0)
+        try database.write { try $0.execute(sql: "PRAGMA max_page_count = 100000") }
+        #expect(fault { try database.write { try $0.execute(sql: insertion) } } == "none")
+        #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM number0") } == 5000)
+        database.close()
     }
 
     @Test("Of databases put aside only the latest five are left lying about")

@@ -149,6 +149,40 @@ struct HistoryKeeperTests {
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 
+    @Test("a full disk loses no history: the database stays, the count goes on, and all is written when there is room")
+    func full() async throws {
+        let stand = try HistoryStand()
+        // Were it taken for locked it would be put aside at once.
+        stand.keeper = HistoryKeeper(
+            HistoryStoreConfiguration(path: stand.path, lockTimeout: 0.02, lockPatience: 0),
+            logger: HistoryStand.logger
+        )
+        stand.watch(from: 0)
+        stand.advance(to: 8)
+        #expect(await stand.write())
+        try stand.limitPages(to: 1)
+        for _ in 0..<300 { stand.watch(from: 9) }
+        for second in stride(from: 15.0, through: 20, by: 1) {
+            stand.advance(to: second)
+            #expect(await stand.write() == false)
+        }
+        let status = stand.keeper.status
+        #expect(status.failures == 6 && status.asides == 0 && status.dropped == 0)
+        #expect(status.waiting > 300)
+        #expect(stand.ledger.report(room: "show").concurrent == 301)
+        // What was written before can be read all the time.
+        let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
+        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 1)
+        try stand.limitPages(to: 1_000_000)
+        stand.advance(to: 21)
+        #expect(await stand.write())
+        #expect(stand.keeper.status.waiting == 0 && stand.keeper.status.asides == 0)
+        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 301)
+        #expect(try await stand.keeper.sessions(epoch: broadcast.epoch, after: nil, limit: 1000).count == 301)
+        let names = try FileManager.default.contentsOfDirectory(atPath: stand.folder.path)
+        #expect(!names.contains { $0.contains(".aside-") })
+    }
+
     @Test("sessions are forgotten when their time is over; minutes and broadcasts stay")
     func retention() async throws {
         let stand = try HistoryStand()

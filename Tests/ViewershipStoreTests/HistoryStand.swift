@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import Logging
 import Media
+import SQLiteStore
 import Stage
 import Synchronization
 import Viewership
@@ -89,6 +91,13 @@ final class HistoryStand {
         limit: Int = 100
     ) async throws -> [MinuteRow] {
         try await keeper.minutes(room: room, from: from, to: to, step: step, grouping: grouping, limit: limit)
+    }
+
+    /// As on a disk that has room for so many pages and no more; never fewer than there are.
+    func limitPages(to count: Int) throws {
+        try keeper.shelf.withLock { (shelf) throws(StoreFault) in
+            try shelf.opened().store.write { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+        }
     }
 
     func write() async -> Bool {

@@ -2,6 +2,8 @@
 public struct HistoryBatch: Sendable {
     /// Sessions that wait at most; of what comes beyond only the counts are kept.
     static let sessionLimit = 500_000
+    /// Parts of minutes that wait at most: hours of many rooms, days of a few.
+    static let minuteLimit = 500_000
 
     /// The moment it is of, milliseconds since 1970.
     public var asOf: Int64
@@ -23,6 +25,9 @@ public struct HistoryBatch: Sendable {
         self.asOf = asOf
     }
 
+    /// Rows that are to be written.
+    public var count: Int { sessions.count + gaps.count + minutes.count + broadcasts.count }
+
     mutating func add(_ row: SessionRow) {
         guard sessions.count < Self.sessionLimit || sessions[row.code] != nil else {
             dropped += 1
@@ -43,7 +48,15 @@ public struct HistoryBatch: Sendable {
     }
 
     mutating func add(_ row: MinuteRow) {
-        if minutes[row.key] == nil { minutes[row.key] = row } else { minutes[row.key]?.append(row) }
+        guard minutes[row.key] == nil else {
+            minutes[row.key]?.append(row)
+            return
+        }
+        guard minutes.count < Self.minuteLimit else {
+            dropped += 1
+            return
+        }
+        minutes[row.key] = row
     }
 
     /// Takes in what came later, when this one could not be written.
