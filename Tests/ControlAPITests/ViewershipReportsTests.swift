@@ -80,7 +80,7 @@ struct ViewershipReportsTests {
             #expect(summary.uniques.devices == 9 && summary.averageStartupSeconds == 1.5)
             // Four of the ten who joined by HLS.
             #expect(summary.coverage == 0.4)
-            #expect(summary.stalledSeconds == 6 && abs(summary.rebufferRatio - 6 / 6006) < 1e-9)
+            #expect(summary.stalledSeconds == 6 && abs(summary.rebufferRatio - 6.0 / 6000) < 1e-9)
             #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byRegion["DE"]?.joins == 10)
             #expect(summary.byClient["tool"]?.watchTimeSeconds == 1200 && summary.byRendition[""]?.joins == 10)
             let table = try await server.ask("GET", path + ".csv").text.components(separatedBy: "\r\n")

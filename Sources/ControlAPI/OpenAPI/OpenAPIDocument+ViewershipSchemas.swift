@@ -315,7 +315,7 @@ extension OpenAPIDocument {
                   description: 'Time that players say they waited for media in the midst of it.'
                 rebuffer_ratio:
                   type: number
-                  description: 'Part of the time that was waited instead of watched.'
+                  description: 'Part of the time watched in which players waited for media: stalled / (playing + stalled).'
                 coverage:
                   type: [number, "null"]
                   description: 'Part of the viewers by HLS whose players report of themselves; null without such viewers.'

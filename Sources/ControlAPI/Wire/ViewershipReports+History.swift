@@ -36,7 +36,8 @@ extension ViewershipSummary {
             averageStartupSeconds = Double(broadcast.startup) / 1000 / Double(broadcast.startups)
         }
         stalledSeconds = Double(broadcast.stalled) / 1000
-        rebufferRatio = watched + stalledSeconds > 0 ? stalledSeconds / (watched + stalledSeconds) : 0
+        // What is watched is what is played and what is waited for in its midst, paused time apart.
+        rebufferRatio = stalledSeconds > 0 ? stalledSeconds / max(watched, stalledSeconds) : 0
         coverage = figures.coverage
         excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
         func slices(_ groups: [String: BroadcastFigures.Slice]) -> [String: ViewershipSliceResource] {

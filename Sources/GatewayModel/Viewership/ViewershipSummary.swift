@@ -34,7 +34,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     @ExplicitNull public var averageStartupSeconds: Double?
     /// Time that players say they waited for media in the midst of it.
     public var stalledSeconds: Double
-    /// Part of the time that was waited instead of watched.
+    /// Part of the time watched in which players waited for media: stalled / (playing + stalled).
     public var rebufferRatio: Double
     /// Part of the viewers by HLS whose players report of themselves, 0 to 1; null without such viewers.
     @ExplicitNull public var coverage: Double?
