@@ -63,10 +63,14 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
         self.isHeld.store(isHeld, ordering: .relaxed)
     }
 
-    /// Whether another viewer may be let in; one who may not is counted as refused.
-    func hasRoom(for playback: PlaybackProtocol) -> Bool {
+    /// Whether a viewer may be let in; one who may not is counted as refused.
+    ///
+    /// - Parameter isKnown: Whether it shows a session id of ours: who watches already goes on, whatever there is room
+    ///   for. Asked only when there is none.
+    func hasRoom(for playback: PlaybackProtocol, orKnows isKnown: () -> Bool) -> Bool {
         let isFull = playback.isConnection && budget.viewers.load(ordering: .relaxed) >= configuration.maximumViewers
         guard isFull || isHeld.load(ordering: .relaxed) else { return true }
+        guard !isKnown() else { return true }
         budget.refused(playback)
         return false
     }

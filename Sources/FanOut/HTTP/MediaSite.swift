@@ -84,9 +84,7 @@ public struct MediaSite: Sendable {
     }
 
     private func multivariantPlaylist(of program: HLSRenditions, room: String, player: PlayerRequest) -> MediaResponse {
-        // Who watches already goes on, whatever there is room for.
-        let isKnown = player.sid.map { audience.accepts(sid: $0, room: room) } ?? false
-        guard isKnown || feeds.hasRoom(for: .hls) else { return .busy }
+        guard feeds.hasRoom(for: .hls, orKnows: { audience.knows(player, in: room) }) else { return .busy }
         // Who comes too early asks again; each time would be another viewer who never watched.
         guard program.isOffered else {
             hls.asked(for: room)

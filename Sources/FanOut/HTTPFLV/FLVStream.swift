@@ -37,7 +37,9 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         guard let (feed, room) = site.feeds.playable(room) else {
             return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
         }
-        guard site.feeds.hasRoom(for: .flv) else { return .failure(Refusal(response: .busy)) }
+        guard site.feeds.hasRoom(for: .flv, orKnows: { site.audience.knows(player, in: room) }) else {
+            return .failure(Refusal(response: .busy))
+        }
         switch site.audience.admit(player, to: room) {
         case .refused:
             return .failure(Refusal(response: .foreignSession))

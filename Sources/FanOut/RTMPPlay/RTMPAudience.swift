@@ -31,10 +31,10 @@ public struct RTMPAudience: Sendable {
         guard let (feed, room) = feeds.playable(request.name) else {
             return .refuse(.playStreamNotFound(request.name))
         }
-        guard feeds.hasRoom(for: .rtmp) else {
+        let player = PlayerRequest(request, bearer: bearer, takesDevices: reading.takesDevices)
+        guard feeds.hasRoom(for: .rtmp, orKnows: { audience.knows(player, in: room) }) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
-        let player = PlayerRequest(request, bearer: bearer, takesDevices: reading.takesDevices)
         guard let sid = sid(of: player, room: room) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }

@@ -113,6 +113,27 @@ struct FLVStreamTests {
         }
     }
 
+    @Test("While there is no room, or memory is short, who shows its session id goes on; a foreign one is a newcomer")
+    func returns() async throws {
+        try await withLoops { group in
+            let configuration = FanOutConfiguration(tick: .zero, maximumViewers: 1)
+            let stand = try await HTTPStand(group, configuration: configuration)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let first = try await stand.connect()
+            try await first.ask("/live/r.flv")
+            #expect(try await eventually { tags(first) == ["K0"] })
+            stand.feeds.holdAdmission(true)
+            let back = try await stand.connect()
+            try await back.ask("/live/r.flv?sid=r-1")
+            #expect(try await eventually { tags(back) == ["K0"] })
+            let stranger = try await stand.connect()
+            try await stranger.ask("/live/r.flv?sid=other-1")
+            #expect(try await eventually { stranger.answer?.header.hasPrefix("HTTP/1.1 503") == true })
+            #expect(stand.feeds.load.refused[.flv] == 1)
+            #expect(stand.audience.story == ["opened r-1", "opened r-1"])
+        }
+    }
+
     @Test("Connections that finish no header, or ask nothing, are closed; one that watches is not")
     func patience() async throws {
         try await withLoops { group in

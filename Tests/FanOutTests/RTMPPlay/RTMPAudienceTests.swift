@@ -140,6 +140,23 @@ struct RTMPAudienceTests {
         }
     }
 
+    @Test("While there is no room, or memory is short, who shows its session id goes on; a foreign one is a newcomer")
+    func returns() async throws {
+        try await withStand(maximumViewers: 1) { (stand: RTMPStand) async throws -> Void in
+            stand.feeds.open("r").receive(Packets.key(0))
+            let first = stand.play("r")
+            #expect(try await eventually { first.got.count == 1 })
+            stand.feeds.holdAdmission(true)
+            let back = stand.play("r?sid=r-1")
+            #expect(try await eventually { back.got.count == 1 })
+            let stranger = stand.play("r?sid=other-1")
+            #expect(try await eventually { !stranger.end.isEmpty })
+            #expect(stranger.end.first?.contains("NetStream.Play.Failed") == true)
+            #expect(stand.feeds.load.refused[.rtmp] == 1)
+            #expect(stand.audience.story == ["opened r-1", "opened r-1"])
+        }
+    }
+
     @Test("When the room ends every player is told and closed, once")
     func roomEnds() async throws {
         try await withStand { (stand: RTMPStand) async throws -> Void in
