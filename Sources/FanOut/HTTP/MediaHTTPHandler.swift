@@ -299,6 +299,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         return media
     }
 
+    /// The head of the answer with a whole file of so many bytes, as it is sent now.
+    func repeatedHead(bytes: Int) -> ByteBuffer { MediaResponse.segmentHead(length: bytes, date: site.dates.lastLine) }
+
     /// A whole file of so many bytes was sent ahead of this handler.
     func answeredRepeated(bytes: Int) {
         lastActivity = .now()
@@ -325,6 +328,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {
         var head = head
+        head.headerFields[.date] = site.dates.text
         if closing { head.headerFields[.connection] = "close" }
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         for buffer in body { context.write(wrapOutboundOut(.body(buffer)), promise: nil) }

@@ -119,13 +119,16 @@ struct MediaResponse {
     var isWholeFile: Bool { allowsRanges && status == .ok }
 
     /// The head of the answer to a GET of a whole media file of `length` bytes, as it is sent.
-    static func segmentHead(length: Int) -> ByteBuffer {
+    ///
+    /// - Parameter date: The last line, and the empty one behind it.
+    static func segmentHead(length: Int, date: ByteBuffer) -> ByteBuffer {
         var head = segmentFields
-        head.writeString("\(length)\r\n\r\n")
+        head.writeString("\(length)\r\n")
+        head.writeImmutableBuffer(date)
         return head
     }
 
-    /// All of that but the length.
+    /// All of that but the length and the date.
     private static let segmentFields: ByteBuffer = {
         let head = segment([]).resolved(method: .get, range: nil).head
         var bytes = ByteBuffer(string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")

@@ -17,6 +17,7 @@ public struct MediaSite: Sendable {
     let tooManyRequests: MediaResponse
     let waits: WaitBudget
     let reading: PlayerReading
+    let dates: AnswerDates
 
     /// Takes what is answered from, and whoever counts the viewers.
     ///
@@ -28,11 +29,23 @@ public struct MediaSite: Sendable {
         limits: HTTPLimits = HTTPLimits(),
         reading: PlayerReading = PlayerReading()
     ) {
+        self.init(feeds: feeds, hls: hls, audience: audience, limits: limits, reading: reading, dates: AnswerDates())
+    }
+
+    init(
+        feeds: FeedDirectory,
+        hls: HLSDirectory,
+        audience: any AudienceObserving,
+        limits: HTTPLimits = HTTPLimits(),
+        reading: PlayerReading = PlayerReading(),
+        dates: AnswerDates
+    ) {
         self.feeds = feeds
         self.hls = hls
         self.audience = audience
         self.limits = limits
         self.reading = reading
+        self.dates = dates
         budget = RequestBudget(limits, proxies: reading.proxies)
         tooManyRequests = .tooManyRequests(rate: limits.requests?.perSecond ?? 1)
         waits = WaitBudget(limits.waits)

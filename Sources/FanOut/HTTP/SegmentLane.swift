@@ -62,7 +62,7 @@ public final class SegmentLane: ChannelInboundHandler {
         let length = media.reduce(0) { $0 + $1.readableBytes }
         let writer = writer ?? MediaWriter(context, isPlain: true)
         self.writer = writer
-        writer.send(contentsOf: [MediaResponse.segmentHead(length: length)] + media)
+        writer.send(contentsOf: [handler.repeatedHead(bytes: length)] + media)
         handler.answeredRepeated(bytes: length)
         guard writer.straightSocket == nil else { return true }
         // The system did not take all of it: what is written behind that leaves when it has left.

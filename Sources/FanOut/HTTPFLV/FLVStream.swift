@@ -20,14 +20,16 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     private let feed: Feed
     private let session: ViewerSession
+    private let dates: AnswerDates
     private var viewer: Viewer?
     private var context: ChannelHandlerContext?
     private var writer: MediaWriter?
     private var endReason: AudienceEvent.CloseReason?
 
-    private init(feed: Feed, session: ViewerSession) {
+    private init(feed: Feed, session: ViewerSession, dates: AnswerDates) {
         self.feed = feed
         self.session = session
+        self.dates = dates
     }
 
     /// Decides whether a viewer gets the stream; a `sid` in the query that is ours resumes that viewer's session.
@@ -51,7 +53,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
                 rendition: RenditionFeedName(feed.name)?.rendition,
                 audience: site.audience
             )
-            return .success(FLVStream(feed: feed, session: session))
+            return .success(FLVStream(feed: feed, session: session, dates: site.dates))
         }
     }
 
@@ -93,6 +95,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
                 Access-Control-Expose-Headers: X-Footlight-Session\r
                 X-Footlight-Session: \(session.sid)\r
                 X-Accel-Buffering: no\r
+                Date: \(dates.text)\r
                 \r
 
                 """

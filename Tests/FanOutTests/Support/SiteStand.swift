@@ -20,7 +20,9 @@ final class SiteStand {
         let configuration = FanOutConfiguration()
         feeds = FeedDirectory(group: loop, configuration: configuration)
         hls = HLSDirectory(configuration: configuration.hls)
-        site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits)
+        // The same date on all answers, whenever they are given.
+        let dates = AnswerDates { 784_111_777 }
+        site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits, dates: dates)
         channel = EmbeddedChannel(loop: loop)
         if let address { channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1) }
         try channel.pipeline.syncOperations.addHandlers([MediaHTTPHandler(site: site), behind])

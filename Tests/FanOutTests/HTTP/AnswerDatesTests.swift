@@ -1,0 +1,68 @@
+@testable import FanOut
+import FootlightTesting
+import Foundation
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@Suite("The date of answers")
+struct AnswerDatesTests {
+    /// The example of RFC 9110.
+    private static let example = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+    @Test("It is written as HTTP asks for, in any year")
+    func text() {
+        #expect(AnswerDates.text(of: 784_111_777) == Self.example)
+        #expect(AnswerDates.text(of: 0) == "Thu, 01 Jan 1970 00:00:00 GMT")
+        #expect(AnswerDates.text(of: -1) == "Wed, 31 Dec 1969 23:59:59 GMT")
+        let reader = DateFormatter()
+        reader.locale = Locale(identifier: "en_US_POSIX")
+        reader.timeZone = TimeZone(identifier: "UTC")
+        reader.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        // Over 150 years, at all times of the day, leap days among them.
+        for second in stride(from: 0, to: 4_700_000_000, by: 9_876_543) {
+            #expect(AnswerDates.text(of: second) == reader.string(from: Date(timeIntervalSince1970: Double(second))))
+        }
+        #expect(AnswerDates.text(of: 951_782_400).hasPrefix("Tue, 29 Feb 2000"))
+        #expect(AnswerDates.text(of: 4_107_542_400).hasPrefix("Mon, 01 Mar 2100"))
+    }
+
+    @Test("It is written anew each second, and not before")
+    func cached() {
+        let second = Mutex(784_111_777)
+        let dates = AnswerDates { second.withLock { $0 } }
+        #expect(dates.text == Self.example && String(buffer: dates.lastLine) == "Date: \(Self.example)\r\n\r\n")
+        second.withLock { $0 += 1 }
+        #expect(String(buffer: dates.lastLine) == "Date: Sun, 06 Nov 1994 08:49:38 GMT\r\n\r\n")
+        #expect(dates.text == "Sun, 06 Nov 1994 08:49:38 GMT")
+    }
+
+    @Test("Playlists, media, refusals, streams, and files one after the other have it")
+    func answers() async throws {
+        let stand = try SiteStand()
+        stand.goOnAir("r")
+        for path in ["/live/r/index.m3u8", "/live/r/media.m3u8?sid=r-1", "/live/r/no.m4s", "/live/none.flv"] {
+            #expect(try stand.exchange(path)?.head.headerFields[.date] == Self.example, "\(path)")
+        }
+        #expect(try stand.exchange("/live/r/index.m3u8", method: .options)?.head.headerFields[.date] == Self.example)
+        let playlist = try #require(try stand.exchange("/live/r/media.m3u8?sid=r-1")).text
+        let files = playlist.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { "/live/r/\($0)" }
+        let line = try ByteLine(to: stand)
+        for file in files.prefix(3) {
+            let head = String(decoding: try line.ask(file).prefix(600), as: UTF8.self)
+            #expect(head.contains("\r\nDate: \(Self.example)\r\n"), "\(head)")
+        }
+        #expect(line.ordinaryReads == 1)
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let client = try await stand.connect()
+            try await client.ask("/live/r.flv")
+            #expect(try await eventually { client.answer != nil })
+            let header = client.answer?.header ?? ""
+            let date = header.firstMatch(of: /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/)
+            #expect(date != nil, "\(header)")
+        }
+    }
+}
