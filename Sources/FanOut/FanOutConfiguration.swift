@@ -24,7 +24,7 @@ public struct FanOutConfiguration: Sendable {
     public var queueLimit: (feed: Int, total: Int)
     /// Media that must have flowed before a viewer counts.
     public var qualifyingTime: TimeAmount
-    /// Connections the media listeners hold at most; more are refused.
+    /// Most viewers at a time, those by HLS who are served here among them; more are refused.
     public var maximumViewers: Int
     /// How segments are cut and kept.
     public var hls: HLSConfiguration

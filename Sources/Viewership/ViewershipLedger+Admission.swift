@@ -104,7 +104,8 @@ extension ViewershipLedger {
             rendition: line.rendition,
             kind: kind,
             at: clock.now,
-            bytes: line.bytes
+            bytes: line.bytes,
+            isElsewhere: true
         )
         record(event)
         return true

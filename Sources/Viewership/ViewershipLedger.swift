@@ -16,6 +16,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     /// Locks are taken in the order of the shards, then the book's.
     final class Owner: Sendable {
         let shard: Mutex<AudienceShard>
+        /// As the shard has it, to be read without waiting.
+        let requesters = Atomic<Int>(0)
 
         init(_ shard: consuming AudienceShard) {
             self.shard = Mutex(shard)
@@ -138,6 +140,11 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         let database = regions.withLock { $0 }
         return database?.region(of: address) ?? ""
     }
+
+    /// Viewers by HLS who are served here, and sessions that were given out and not proven to watch yet.
+    ///
+    /// Those whose requests a server in front of us answers are not among them.
+    public var requesters: Int { owners.reduce(0) { $0 + $1.requesters.load(ordering: .relaxed) } }
 
     // MARK: What happens
 
@@ -282,6 +289,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     func withShard<Result: Sendable>(_ index: Int, _ body: (inout AudienceShard) -> Result) -> Result {
         owners[index].shard.withLock { shard in
             let result = body(&shard)
+            owners[index].requesters.store(shard.requesters, ordering: .relaxed)
             publishOutput(of: &shard)
             return result
         }

@@ -63,14 +63,18 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
         self.isHeld.store(isHeld, ordering: .relaxed)
     }
 
-    /// Whether a viewer may be let in; one who may not is counted as refused.
+    /// Whether a player may be let in; one who may not is counted as refused.
     ///
-    /// - Parameter isKnown: Whether it shows a session id of ours: who watches already goes on, whatever there is room
-    ///   for. Asked only when there is none.
-    func hasRoom(for playback: PlaybackProtocol, orKnows isKnown: () -> Bool) -> Bool {
-        let isFull = playback.isConnection && budget.viewers.load(ordering: .relaxed) >= configuration.maximumViewers
-        guard isFull || isHeld.load(ordering: .relaxed) else { return true }
-        guard !isKnown() else { return true }
+    /// Who shows a session id of ours goes on, whatever there is room for.
+    func hasRoom(
+        for player: PlayerRequest,
+        by playback: PlaybackProtocol,
+        in room: String,
+        among audience: some AudienceObserving
+    ) -> Bool {
+        let watching = budget.viewers.load(ordering: .relaxed) + audience.requesters
+        guard watching >= configuration.maximumViewers || isHeld.load(ordering: .relaxed) else { return true }
+        if let sid = player.sid, audience.accepts(sid: sid, room: room) { return true }
         budget.refused(playback)
         return false
     }

@@ -97,7 +97,7 @@ public struct MediaSite: Sendable {
     }
 
     private func multivariantPlaylist(of program: HLSRenditions, room: String, player: PlayerRequest) -> MediaResponse {
-        guard feeds.hasRoom(for: .hls, orKnows: { audience.knows(player, in: room) }) else { return .busy }
+        guard feeds.hasRoom(for: player, by: .hls, in: room, among: audience) else { return .busy }
         // Who comes too early asks again; each time would be another viewer who never watched.
         guard program.isOffered else {
             hls.asked(for: room)

@@ -39,7 +39,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         guard let (feed, room) = site.feeds.playable(room) else {
             return .failure(Refusal(response: .refusal(.notFound, "there is no such room")))
         }
-        guard site.feeds.hasRoom(for: .flv, orKnows: { site.audience.knows(player, in: room) }) else {
+        guard site.feeds.hasRoom(for: player, by: .flv, in: room, among: site.audience) else {
             return .failure(Refusal(response: .busy))
         }
         switch site.audience.admit(player, to: room) {

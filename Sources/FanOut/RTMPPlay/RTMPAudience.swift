@@ -32,7 +32,7 @@ public struct RTMPAudience: Sendable {
             return .refuse(.playStreamNotFound(request.name))
         }
         let player = PlayerRequest(request, bearer: bearer, takesDevices: reading.takesDevices)
-        guard feeds.hasRoom(for: .rtmp, orKnows: { audience.knows(player, in: room) }) else {
+        guard feeds.hasRoom(for: player, by: .rtmp, in: room, among: audience) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
         guard let sid = sid(of: player, room: room) else {

@@ -23,7 +23,7 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// With 66 two pictures of a program with 30 a second leave together, which halves the writes; 33 sends each at once.
     public var fanOutTick = 66
-    /// `fanout.viewers`: most viewers let in at a time.
+    /// `fanout.viewers`: most viewers let in at a time; whom a cache in front answers is none of them.
     public var maximumViewers = 20_000
     /// `outputs.allow_private`: whether outputs may push to private and loopback addresses.
     ///

@@ -18,8 +18,13 @@ extension GatewayMetrics {
         return [
             gauge("footlight_fanout_viewers", "RTMP and HTTP-FLV viewers let in now.", Double(load.viewers)),
             gauge(
+                "footlight_fanout_requesters",
+                "HLS viewers served here, and sessions given out and not proven to watch yet.",
+                Double(viewership.requesters)
+            ),
+            gauge(
                 "footlight_fanout_viewers_limit",
-                "Most of them that are let in.",
+                "Most of both that are let in.",
                 Double(feeds.configuration.maximumViewers)
             ),
             gauge(

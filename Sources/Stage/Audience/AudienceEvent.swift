@@ -45,6 +45,8 @@ public struct AudienceEvent: Sendable, Equatable {
     public var at: MonotonicTime
     /// Bytes that the player was sent: by the connection that closed, or as the answer.
     public var bytes: Int
+    /// A server in front of us answered, and told of it: what the player takes is not taken here.
+    public var isElsewhere: Bool
 
     /// Makes an event.
     public init(
@@ -54,7 +56,8 @@ public struct AudienceEvent: Sendable, Equatable {
         rendition: String? = nil,
         kind: Kind,
         at: MonotonicTime,
-        bytes: Int = 0
+        bytes: Int = 0,
+        isElsewhere: Bool = false
     ) {
         self.sid = sid
         self.room = room
@@ -63,5 +66,6 @@ public struct AudienceEvent: Sendable, Equatable {
         self.kind = kind
         self.at = at
         self.bytes = bytes
+        self.isElsewhere = isElsewhere
     }
 }

@@ -14,9 +14,14 @@ public protocol AudienceObserving: Sendable {
     ///
     /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
     func hear(_ request: PlayerRequest, in room: String, on sid: String?)
+    /// Viewers without a connection of their own who are served here: by HLS, or let in and not proven to watch yet.
+    var requesters: Int { get }
 }
 
 extension AudienceObserving {
+    /// Does not count them.
+    public var requesters: Int { 0 }
+
     /// Does not listen.
     public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {}
 

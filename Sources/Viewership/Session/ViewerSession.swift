@@ -60,7 +60,7 @@ struct ViewerSession {
     var flags: Flags = []
     /// How often it changed its rendition; stays at 255.
     var switches: UInt8 = 0
-    /// The phase, and above it the place of the reason in the list of all.
+    /// The phase, above it the place of the reason in the list of all, and above that two marks.
     private var state: UInt8
 
     /// A session that begins, NEW.
@@ -98,8 +98,20 @@ struct ViewerSession {
 
     /// Why it ended.
     var endReason: AudienceEvent.CloseReason {
-        get { PerReason.allReasons[Int(state >> 2)] }
-        set { state = state & 3 | UInt8(PerReason.place(of: newValue)) << 2 }
+        get { PerReason.allReasons[Int(state >> 2 & 7)] }
+        set { state = state & ~0b1_1100 | UInt8(PerReason.place(of: newValue)) << 2 }
+    }
+
+    /// A server in front of us answered its latest request.
+    var isElsewhere: Bool {
+        get { state & 1 << 5 != 0 }
+        set { state = newValue ? state | 1 << 5 : state & ~(1 << 5) }
+    }
+
+    /// It is one of the shard's `requesters`.
+    var isRequester: Bool {
+        get { state & 1 << 6 != 0 }
+        set { state = newValue ? state | 1 << 6 : state & ~(1 << 6) }
     }
 
     // MARK: Links

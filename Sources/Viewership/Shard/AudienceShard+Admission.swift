@@ -210,6 +210,7 @@ extension AudienceShard {
         }
         let place = add(id, room: room, playback: .hls, at: at)
         sessions[place].flags.insert(.isRemote)
+        recount(place)
         if let source { strangers.add(place, from: source) }
         schedule(place, deadline: at + timeout(of: place))
         describe(place, visitor, at: at)

@@ -41,6 +41,7 @@ extension AudienceShard {
         if row.end == nil, let until = row.watchedUntil { session.noteWatched(max(0, session.lastHit - until)) }
         guard hasSpace(isConnection: true) else { return reject(.full) }
         let place = insert(session)
+        recount(place)
         if isLive {
             cells[Int(session.cell)].live += 1
             note(Int(room), 1, at: now)

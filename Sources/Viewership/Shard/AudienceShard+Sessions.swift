@@ -126,6 +126,7 @@ extension AudienceShard {
         sessions[place].flags.insert(.isCredited)
         sessions[place].flags.remove(.isPaused)
         sessions[place].phase = .live
+        recount(place)
         sessions[place].since = since
         sessions[place].lastHit = lastHit
         if let wait { noteStartup(place, Int64(wait)) }
@@ -143,6 +144,7 @@ extension AudienceShard {
         let room = roomPlace(of: place)
         cells[Int(session.cell)].live -= 1
         sessions[place].phase = .ended
+        recount(place)
         sessions[place].endReason = reason
         sessions[place].since = at
         sessions[place].mark = endedAt

@@ -66,6 +66,8 @@ struct AudienceShard: ~Copyable {
     var output = ShardOutput()
     /// Playlist and segment requests of viewers, and beacons.
     private(set) var beats = 0
+    /// Sessions served here that have no connection: live by HLS, or not proven to watch yet.
+    var requesters = 0
     /// Ids of an earlier run that were taken over.
     var adopted = 0
     private(set) var rejected: [Rejection: Int] = [:]
@@ -101,6 +103,7 @@ struct AudienceShard: ~Copyable {
     }
 
     private mutating func apply(_ event: AudienceEvent, to place: Int, at: Int64) {
+        defer { recount(place) }
         if event.bytes > 0 { sessions[place].noteBytes(event.bytes) }
         switch event.kind {
         case .opened:
@@ -113,6 +116,7 @@ struct AudienceShard: ~Copyable {
             closed(place, reason: reason, at: at)
         case .playlistServed:
             beats += 1
+            sessions[place].isElsewhere = event.isElsewhere
             requested(place, isPlaylist: true, playback: event.playback, rendition: event.rendition ?? "", at: at)
         case .segmentServed:
             beats += 1
@@ -168,6 +172,7 @@ struct AudienceShard: ~Copyable {
         tallies[Int(room)].unproven += 1
         if id.issuedAt < startSecond { adopted += 1 }
         if let exclusion = id.exclusion { exclude(place, exclusion) }
+        recount(place)
         return place
     }
 
@@ -208,6 +213,7 @@ struct AudienceShard: ~Copyable {
         tallies[roomPlace(of: place)].occupants -= 1
         releaseViewer(of: place)
         sessions[place].phase = .vacant
+        recount(place)
         // While the wheel still knows the place nobody else may have it.
         if !sessions[place].flags.contains(.isScheduled) { freePlaces.append(Int32(place)) }
     }

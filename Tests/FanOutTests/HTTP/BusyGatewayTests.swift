@@ -38,6 +38,27 @@ struct BusyGatewayTests {
         #expect(try stand.exchange("/live/r/index.m3u8")?.status == 200)
     }
 
+    @Test("HLS: those who watch by it count towards the most viewers; by whatever way the next one comes it is refused")
+    func bounded() throws {
+        let stand = try SiteStand()
+        let program = stand.goOnAir("r")
+        let limit = FanOutConfiguration().maximumViewers
+        stand.audience.setRequesters(limit - 1)
+        let index = try #require(try stand.exchange("/live/r/index.m3u8"))
+        let media = try #require(index.text.split(separator: "\n").first { $0.hasPrefix("media.m3u8?sid=") })
+        let sid = media.split(separator: "=")[1]
+        stand.audience.setRequesters(limit)
+        #expect(try isBusy(stand.exchange("/live/r/index.m3u8")))
+        #expect(try isBusy(stand.exchange("/live/r/index.m3u8?sid=other-1")))
+        #expect(try isBusy(stand.exchange("/live/r.flv")))
+        #expect(try stand.exchange("/live/r/" + media)?.status == 200)
+        #expect(try stand.exchange("/live/r/\(program.run)/s1.m4s")?.status == 200)
+        #expect(try stand.exchange("/live/r/index.m3u8?sid=\(sid)")?.status == 200)
+        #expect(stand.feeds.load.refused == [.rtmp: 0, .flv: 1, .hls: 2])
+        stand.audience.setRequesters(limit - 1)
+        #expect(try stand.exchange("/live/r/index.m3u8")?.status == 200)
+    }
+
     @Test("HTTP-FLV: a newcomer is refused in the same way")
     func streams() throws {
         let stand = try SiteStand()

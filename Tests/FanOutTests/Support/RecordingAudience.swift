@@ -9,6 +9,7 @@ final class RecordingAudience: AudienceObserving {
         var requests: [PlayerRequest] = []
         var events: [AudienceEvent] = []
         var heard: [(request: PlayerRequest, sid: String?)] = []
+        var requesters = 0
     }
 
     private let state = Mutex(State())
@@ -40,6 +41,11 @@ final class RecordingAudience: AudienceObserving {
 
     /// What was said with requests for media, and whose connections they came by.
     var heard: [(request: PlayerRequest, sid: String?)] { state.withLock { $0.heard } }
+
+    var requesters: Int { state.withLock { $0.requesters } }
+
+    /// Says how many viewers there are by requests.
+    func setRequesters(_ count: Int) { state.withLock { $0.requesters = count } }
 
     func record(_ event: AudienceEvent) { state.withLock { $0.events.append(event) } }
 

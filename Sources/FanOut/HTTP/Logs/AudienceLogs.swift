@@ -154,7 +154,8 @@ public final class AudienceLogs: Sendable {
                 playback: request.isLowLatency ? .llhls : .hls,
                 rendition: request.rendition,
                 kind: .playlistServed,
-                at: moment
+                at: moment,
+                isElsewhere: true
             )
         )
     }
