@@ -191,6 +191,11 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         }
     }
 
+    /// When any program was on the air, and the most viewers of all rooms at once.
+    public func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air {
+        try await read { (database) throws(StoreFault) in try database.air(from: from, to: to) }
+    }
+
     /// The minutes that were on the air from beginning to end.
     public func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64) {
         try await read { (database) throws(StoreFault) in try database.wholeMinutes(epoch: epoch) }

@@ -90,6 +90,64 @@ struct ViewershipReportsTests {
         }
     }
 
+    @Test("All rooms over a time: joins, watch time, averages and the peak, by protocol; as JSON, table and line")
+    func period() async throws {
+        try await ControlServer.run { (server) async throws in
+            Self.fill(server.history)
+            server.history.rows.withLock { rows in
+                rows.air.broadcasts = 1
+                rows.air.duration = 600_000
+                rows.air.wholeMinutes = (10, 10 * 600_000)
+                rows.air.peak = (11, 12)
+            }
+            let path = "/v1/viewership/summary"
+            let time = "?from=1970-01-01T00:10:00Z&to=1199"
+            let answer = try await server.ask("GET", path + time)
+            let summary = try answer.decode(ViewershipPeriod.self)
+            #expect(summary.from == Timestamp(600) && summary.to == Timestamp(1200) && summary.broadcasts == 1)
+            #expect(summary.joins == 20 && summary.leaves == 20 && summary.watchHours == 10.0 / 6)
+            #expect(summary.onAirSeconds == 600 && summary.averageWatchSeconds == 300)
+            #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10)
+            #expect(summary.peakViewers == 11 && summary.peakAt == Timestamp(720))
+            #expect(summary.byProtocol.keys.sorted() == ["hls", "rtmp"])
+            #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byProtocol["rtmp"]?.joins == 10)
+            let table = try await server.ask("GET", path + ".csv" + time).text.components(separatedBy: "\r\n")
+            #expect(table.count == 3 && table[0].hasPrefix("from,to,broadcasts,on_air_seconds,peak_viewers,"))
+            #expect(table[0].split(separator: ",").count == table[1].split(separator: ",").count)
+            #expect(table[1].hasPrefix("1970-01-01T00:10:00") && table[1].hasSuffix(",10,4800.0,8.0,0,0.0,0.0"))
+            let lines = try await server.ask("GET", path + ".jsonl" + time).text.split(separator: "\n")
+            #expect(lines.count == 1 && lines[0].contains("\"average_minute_audience\":10"))
+            // Without an end it goes to now; nobody watched in the latest day.
+            let day = try await server.ask("GET", path).decode(ViewershipPeriod.self)
+            #expect(day.joins == 0 && day.to.seconds - day.from.seconds >= 86_400)
+            #expect(try await server.ask("GET", path + "?from=9&to=9").refusal == "400/3073")
+            #expect(try await server.ask("GET", path, as: .nobody).refusal == "401/20101")
+            let tag = try #require(answer.headers["etag"])
+            #expect(try await server.ask("GET", path + time, headers: ["If-None-Match": tag]).status == 304)
+        }
+    }
+
+    @Test("The live table has a row for each room and one for all, with all that fits a row")
+    func liveTable() async throws {
+        try await ControlServer.run { (server) async throws in
+            var room = RoomViewership(room: "a", concurrent: 3, asOf: Date(), byProtocol: [.rtmp: 3])
+            room.uniques = UniqueViewers(users: 1, devices: 2, estimated: 4)
+            (room.startups, room.startupSeconds, room.stalledSeconds, room.switches) = (2, 3, 1.25, 7)
+            server.viewership.set(room)
+            let table = try await server.ask("GET", "/v1/viewership.csv").text.components(separatedBy: "\r\n")
+                .dropLast().map { $0.components(separatedBy: ",") }
+            #expect(table.count == 3 && Set(table.map(\.count)).count == 1)
+            let rows = table.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(table[0], $0)) }
+            #expect(rows.map { $0["room"] } == ["a", ""] && rows.map { $0["concurrent_viewers"] } == ["3", "3"])
+            #expect(rows[0]["unique_users"] == "1" && rows[0]["unique_devices"] == "2")
+            #expect(rows[0]["unique_estimated"] == "4" && rows[0]["uniques_approximate"] == "false")
+            #expect(rows[0]["average_startup_seconds"] == "1.5" && rows[0]["stalled_seconds"] == "1.25")
+            #expect(rows[0]["switches"] == "7" && rows[0]["recovering"] == "false")
+            let lines = try await server.ask("GET", "/v1/viewership.jsonl").text.split(separator: "\n")
+            #expect(lines.count == 2 && lines[1].contains("\"room\":\"\""))
+        }
+    }
+
     @Test("A series in steps, of all or by group; as JSON, as a table, as lines of JSON")
     func series() async throws {
         try await ControlServer.run { (server) async throws in

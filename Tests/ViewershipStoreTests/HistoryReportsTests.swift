@@ -60,6 +60,42 @@ struct HistoryReportsTests {
         #expect(try await stand.minutes(room: nil, from: from, to: to, by: .region, limit: 7).count == 7)
     }
 
+    @Test("a time of all rooms: what was on the air in any, the peak of all together, and what was watched in it")
+    func period() async throws {
+        let stand = try HistoryStand()
+        var batch = batch(minutes: 20)
+        // Both begin within the first minute, the second one later; in the last minute only one is on to the end.
+        for (room, epoch, minute, aired) in [("one", 1, 0, 20_000), ("two", 2, 0, 30_000), ("one", 1, 19, 0)] {
+            let minute = Self.first + Int64(minute)
+            let key = MinuteRow.Key(room: room, epoch: Int64(epoch), minute: minute, dimensions: nil)
+            batch.minutes[key]?.aired = Int64(aired)
+        }
+        batch.minutes[.init(room: "", epoch: 0, minute: Self.first + 7, dimensions: nil)]?.maximum = 13
+        #expect(await stand.keeper.write(batch))
+        func air(_ from: Int64, _ to: Int64) async throws -> PeriodFigures.Air {
+            try await stand.keeper.air(from: Self.first + from, to: Self.first + to)
+        }
+        let all = try await air(-100, 100)
+        #expect(all.broadcasts == 2 && all.duration == 30_000 + 19 * 60_000)
+        #expect(all.wholeMinutes.count == 19 && all.wholeMinutes.watched == 19 * 720_000)
+        #expect(all.peak?.viewers == 13 && all.peak?.minute == Self.first + 7)
+        let part = try await air(10, 15)
+        #expect(part.duration == 300_000 && part.wholeMinutes.count == 5 && part.peak?.viewers == 12)
+        let none = try await air(100, 200)
+        #expect(none.broadcasts == 0 && none.duration == 0 && none.wholeMinutes.count == 0 && none.peak == nil)
+        let sums = try await stand.minutes(
+            room: nil,
+            from: Self.first + 10,
+            to: Self.first + 15,
+            step: 5,
+            by: .playback
+        )
+        let figures = PeriodFigures(sums: sums, air: part)
+        #expect(figures.whole.joins == 60 && figures.whole.watched == 5 * 720_000)
+        #expect(figures.average(of: figures.whole) == 12 && figures.averageMinuteAudience == 12)
+        #expect(figures.byProtocol.keys.sorted() == ["hls", "rtmp"] && figures.byProtocol["hls"]?.joins == 30)
+    }
+
     @Test("the whole minutes on the air are counted, however many places viewers are in")
     func wholeMinutes() async throws {
         let stand = try HistoryStand()

@@ -143,6 +143,12 @@ extension OpenAPIDocument {
               description: 'RFC 3339 or seconds since 1970; three hours before the end when left out.'
               schema:
                 type: string
+            PeriodFrom:
+              name: from
+              in: query
+              description: 'RFC 3339 or seconds since 1970; a day before the end when left out.'
+              schema:
+                type: string
             To:
               name: to
               in: query

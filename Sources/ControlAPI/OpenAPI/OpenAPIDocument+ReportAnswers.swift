@@ -6,6 +6,7 @@ extension OpenAPIDocument {
     private static let formats = [
         (name: "SeriesReport", schema: "ViewershipSeries"),
         (name: "SummaryReport", schema: "ViewershipSummary"),
+        (name: "PeriodReport", schema: "ViewershipPeriod"),
         (name: "SessionsReport", schema: "ViewerSessionList"),
     ]
 

@@ -41,6 +41,13 @@ extension OpenAPIDocument {
             filters: ["From", "To", "Step", "GroupBy"],
             answer: "SeriesReport"
         ),
+        AudienceReport(
+            path: "/v1/viewership/summary",
+            operation: "readAllViewershipSummary",
+            summary: "What was watched in all rooms together over a time of whole minutes",
+            filters: ["PeriodFrom", "To"],
+            answer: "PeriodReport"
+        ),
     ]
 
     private static let audienceEvents = """

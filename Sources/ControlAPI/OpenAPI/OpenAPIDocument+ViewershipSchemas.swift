@@ -211,6 +211,72 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/SeriesPointResource'
                   description: 'In order of time; steps in which nothing was counted are left out.'
+            ViewershipPeriod:
+              description: 'The answer of GET /v1/viewership/summary: all rooms together over a time of whole minutes.'
+              type: object
+              required:
+                - from
+                - to
+                - broadcasts
+                - on_air_seconds
+                - peak_viewers
+                - peak_at
+                - average_viewers
+                - average_minute_audience
+                - joins
+                - leaves
+                - switches
+                - watch_hours
+                - average_watch_seconds
+                - by_protocol
+              properties:
+                from:
+                  type: string
+                  format: date-time
+                  description: 'Where it begins.'
+                to:
+                  type: string
+                  format: date-time
+                  description: 'Where it ends.'
+                broadcasts:
+                  type: integer
+                  description: 'Broadcasts of which anything was counted in it.'
+                on_air_seconds:
+                  type: number
+                  description: 'For how long any program was on the air; the averages are over this time.'
+                peak_viewers:
+                  type: integer
+                  description: 'The most viewers at once over all rooms, as they were counted live.'
+                peak_at:
+                  type: [string, "null"]
+                  format: date-time
+                  description: 'The minute of that; null without viewers.'
+                average_viewers:
+                  type: number
+                  description: 'Viewers on average over the time on the air (ACV).'
+                average_minute_audience:
+                  type: number
+                  description: 'The average audience of the minutes that were on the air from beginning to end (AMA).'
+                joins:
+                  type: integer
+                  description: 'Playbacks that began.'
+                leaves:
+                  type: integer
+                  description: 'Playbacks that ended for good.'
+                switches:
+                  type: integer
+                  description: 'Changes of rendition.'
+                watch_hours:
+                  type: number
+                  description: 'Time watched by all together, in hours.'
+                average_watch_seconds:
+                  type: number
+                  description: 'Time watched on average by one playback that began.'
+                by_protocol:
+                  type: object
+                  additionalProperties:
+                    $ref: '#/components/schemas/ViewershipSliceResource'
+                  description: 'By how they watched.'
             ViewershipSliceResource:
               description: 'What one group of a broadcast''s viewers did.'
               type: object

@@ -24,12 +24,14 @@ extension ControlRoutes {
             api.read("rooms/:room/viewership/summary\(ending)") { call in try await summary(call) }
             api.read("rooms/:room/viewership/sessions\(ending)") { call in try await sessions(call) }
             api.read("viewership/timeseries\(ending)") { call in try await totalTimeseries(call) }
+            api.read("viewership/summary\(ending)") { call in try await totalSummary(call) }
             api.read("viewership\(ending)") { call in
                 try call.claims.requireOversight()
                 let totals = ViewershipTotalsResource(allTotals())
                 return try ReportFormat(call.request).answer(
                     totals,
-                    rows: totals.rooms,
+                    // The last row has no room: it is of all of them.
+                    rows: totals.rooms + [totals.total],
                     name: "viewership",
                     timeless: totals.timeless,
                     to: call.request
@@ -82,10 +84,7 @@ extension ControlRoutes {
     private func series(_ call: Call, of room: String?, _ history: any AudienceHistory) async throws -> Response {
         let step = try number(call, "step", usual: 60, in: 60...86_400)
         guard step % 60 == 0 else { throw StageError.invalidParameter("step", "must be whole minutes, in seconds") }
-        let now = Date().timeIntervalSince1970
-        let to = try time(call, "to") ?? now + 60
-        let from = try time(call, "from") ?? to - 3 * 3600
-        guard from < to else { throw StageError.invalidParameter("from", "must be before to") }
+        let (from, to) = try period(call, usual: 3 * 3600)
         let minutes = Int64(step / 60)
         let first = Int64(from / 60) / minutes * minutes
         let last = Int64((to / 60).rounded(.up))
@@ -139,6 +138,39 @@ extension ControlRoutes {
             now: now
         )
         return ViewershipSummary(figures, peak: peak)
+    }
+
+    private func totalSummary(_ call: Call) async throws -> Response {
+        try call.claims.requireOversight()
+        guard let history else { throw StageError.serverBusy(retryAfter: 5) }
+        let (from, to) = try period(call, usual: 86_400)
+        let (first, last) = (Int64(from / 60), Int64((to / 60).rounded(.up)))
+        let figures = try await read {
+            PeriodFigures(
+                sums: try await history.minutes(
+                    room: nil,
+                    from: first,
+                    to: last,
+                    step: last - first,
+                    grouping: .playback,
+                    limit: Self.rowLimit
+                ),
+                air: try await history.air(from: first, to: last)
+            )
+        }
+        let summary = ViewershipPeriod(figures, from: first, to: last)
+        return try ReportFormat(call.request)
+            .answer(summary, rows: [summary], name: "viewership-summary", to: call.request)
+    }
+
+    /// From when to when a report is; seconds since 1970.
+    ///
+    /// - Parameter usual: how long it is when its beginning is left out.
+    private func period(_ call: Call, usual: Double) throws(StageError) -> (from: Double, to: Double) {
+        let to = try time(call, "to") ?? Date().timeIntervalSince1970 + 60
+        let from = try time(call, "from") ?? max(0, to - usual)
+        guard from < to else { throw .invalidParameter("from", "must be before to") }
+        return (from, to)
     }
 
     private func sessions(_ call: Call) async throws -> Response {

@@ -73,16 +73,51 @@ extension ViewershipSummary: ReportRow {
     }
 }
 
+extension ViewershipPeriod: ReportRow {
+    private static let ways = ["sdk", "rtmp", "flv", "hls", "llhls"]
+
+    static var columns: [String] {
+        [
+            "from", "to", "broadcasts", "on_air_seconds", "peak_viewers", "peak_at", "average_viewers",
+            "average_minute_audience", "joins", "leaves", "switches", "watch_hours", "average_watch_seconds",
+        ] + ways.flatMap { ["\($0)_joins", "\($0)_watch_time_seconds", "\($0)_average_viewers"] }
+    }
+
+    var cells: [CSVText.Cell] {
+        let whole: [CSVText.Cell] = [
+            .time(from), .time(to), .count(broadcasts), .number(onAirSeconds), .count(peakViewers), .time(peakAt),
+            .number(averageViewers), .number(averageMinuteAudience), .count(joins), .count(leaves), .count(switches),
+            .number(watchHours), .number(averageWatchSeconds),
+        ]
+        return whole
+            + Self.ways.flatMap { way -> [CSVText.Cell] in
+                let slice =
+                    byProtocol[way] ?? ViewershipSliceResource(joins: 0, watchTimeSeconds: 0, averageViewers: 0)
+                return [.count(slice.joins), .number(slice.watchTimeSeconds), .number(slice.averageViewers)]
+            }
+    }
+}
+
 extension ViewershipResource: ReportRow {
     static var columns: [String] {
         ["room", "as_of", "concurrent_viewers", "devices", "peak_concurrent_viewers", "peak_at", "joins", "leaves"]
             + ["watch_time_seconds", "unfiltered_viewers", "sdk", "rtmp", "flv", "hls", "llhls"]
+            + ["resumable", "switches", "unique_users", "unique_devices", "unique_estimated", "uniques_approximate"]
+            + ["average_startup_seconds", "stalled_seconds", "recovering"]
     }
 
     var cells: [CSVText.Cell] {
-        [
+        let figures: [CSVText.Cell] = [
             .text(room), .time(asOf), .count(concurrentViewers), .count(devices), .count(peakConcurrentViewers),
             .time(peakAt), .count(joins), .count(leaves), .number(watchTimeSeconds), .count(unfilteredViewers),
-        ] + ["sdk", "rtmp", "flv", "hls", "llhls"].map { .count(by.byProtocol[$0] ?? 0) }
+        ]
+        let ways = ["sdk", "rtmp", "flv", "hls", "llhls"].map { CSVText.Cell.count(by.byProtocol[$0] ?? 0) }
+        let more: [CSVText.Cell] = [
+            .count(resumable), .count(switches), .count(uniques.users), .count(uniques.devices),
+            .count(uniques.estimated), .text(uniques.approximate ? "true" : "false"),
+            averageStartupSeconds.map { .number($0) } ?? .nothing, .number(stalledSeconds),
+            .text(recovering ? "true" : "false"),
+        ]
+        return figures + ways + more
     }
 }

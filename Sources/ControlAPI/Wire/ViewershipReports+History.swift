@@ -41,18 +41,44 @@ extension ViewershipSummary {
         coverage = figures.coverage
         excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
         func slices(_ groups: [String: BroadcastFigures.Slice]) -> [String: ViewershipSliceResource] {
-            groups.mapValues { slice in
-                ViewershipSliceResource(
-                    joins: slice.joins,
-                    watchTimeSeconds: Double(slice.watched) / 1000,
-                    averageViewers: figures.average(of: slice)
-                )
-            }
+            groups.mapValues { ViewershipSliceResource($0, averageViewers: figures.average(of: $0)) }
         }
         byProtocol = slices(figures.byProtocol)
         byRendition = slices(figures.byRendition)
         byRegion = slices(figures.byRegion)
         byClient = slices(figures.byClient)
+    }
+}
+
+extension ViewershipSliceResource {
+    fileprivate init(_ slice: BroadcastFigures.Slice, averageViewers: Double) {
+        self.init(
+            joins: slice.joins,
+            watchTimeSeconds: Double(slice.watched) / 1000,
+            averageViewers: averageViewers
+        )
+    }
+}
+
+extension ViewershipPeriod {
+    /// - Parameters: minutes since 1970.
+    init(_ figures: PeriodFigures, from: Int64, to: Int64) {
+        self.init(from: Timestamp(milliseconds: from * 60_000), to: Timestamp(milliseconds: to * 60_000))
+        let whole = figures.whole
+        broadcasts = figures.air.broadcasts
+        onAirSeconds = Double(figures.air.duration) / 1000
+        peakViewers = figures.air.peak?.viewers ?? 0
+        peakAt = figures.air.peak.map { Timestamp(milliseconds: $0.minute * 60_000) }
+        averageViewers = figures.average(of: whole)
+        averageMinuteAudience = figures.averageMinuteAudience
+        joins = whole.joins
+        leaves = whole.leaves
+        switches = whole.switches
+        watchHours = Double(whole.watched) / 3_600_000
+        averageWatchSeconds = whole.joins > 0 ? Double(whole.watched) / 1000 / Double(whole.joins) : 0
+        byProtocol = figures.byProtocol.mapValues {
+            ViewershipSliceResource($0, averageViewers: figures.average(of: $0))
+        }
     }
 }
 

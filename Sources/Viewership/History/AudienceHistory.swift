@@ -19,6 +19,8 @@ public protocol AudienceHistory: Sendable {
         grouping: ViewershipTimeline.Grouping?,
         limit: Int
     ) async throws -> [MinuteRow]
+    /// When any program was on the air, from the minute `from` to before `to`, and the most viewers of all at once.
+    func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air
     /// How many minutes of a broadcast were on the air from beginning to end, and the milliseconds watched in them.
     func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64)
     /// Everything of a broadcast, added up over its minutes: a row for each place in the dimensions.

@@ -86,7 +86,7 @@ public struct BroadcastFigures: Sendable {
 }
 
 extension BroadcastFigures.Slice {
-    fileprivate mutating func add(_ row: MinuteRow) {
+    mutating func add(_ row: MinuteRow) {
         joins += row.joins
         leaves += row.leaves.reduce(0, +)
         switches += row.switches

@@ -104,6 +104,48 @@ extension HistoryDatabase {
         }
     }
 
+    /// When any program was on the air: of each minute the longest of its broadcasts counts.
+    func air(from: Int64, to: Int64) throws(StoreFault) -> PeriodFigures.Air {
+        let period: StatementArguments = ["from": from, "to": to]
+        return try store.read { database in
+            var air = PeriodFigures.Air()
+            let row = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT coalesce(sum(aired), 0) AS aired, coalesce(sum(aired >= 60000), 0) AS count,
+                    coalesce(sum(CASE WHEN aired >= 60000 THEN watched ELSE 0 END), 0) AS watched FROM (
+                        SELECT min(60000, max(CASE protocol WHEN '' THEN aired ELSE 0 END)) AS aired,
+                        sum(CASE protocol WHEN '' THEN 0 ELSE watched END) AS watched
+                        FROM minute WHERE minute >= :from AND minute < :to GROUP BY minute
+                    )
+                    """,
+                arguments: period
+            )
+            if let row {
+                air.duration = try row.decode(forColumn: "aired")
+                air.wholeMinutes = (try row.decode(forColumn: "count"), try row.decode(forColumn: "watched"))
+            }
+            air.broadcasts =
+                try Int.fetchOne(
+                    database,
+                    sql: """
+                        SELECT count(DISTINCT epoch) FROM minute
+                        WHERE minute >= :from AND minute < :to AND epoch <> 0
+                        """,
+                    arguments: period
+                ) ?? 0
+            air.peak = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT most, minute FROM minute WHERE epoch = 0 AND minute >= :from AND minute < :to AND most > 0
+                    ORDER BY most DESC, minute LIMIT 1
+                    """,
+                arguments: period
+            ).map { (try $0.decode(forColumn: "most"), try $0.decode(forColumn: "minute")) }
+            return air
+        }
+    }
+
     /// How many minutes were on the air from beginning to end, and the milliseconds watched in them.
     func wholeMinutes(epoch: Int64) throws(StoreFault) -> (count: Int, watched: Int64) {
         try store.read { database in

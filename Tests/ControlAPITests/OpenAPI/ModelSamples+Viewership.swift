@@ -34,6 +34,8 @@ extension ModelSamples {
 
     static let absenceResource = AbsenceResource(from: Timestamp(0), to: Timestamp(1))
 
+    static let viewershipPeriod = ViewershipPeriod(from: Timestamp(0), to: Timestamp(60))
+
     static let viewerSessionResource = ViewerSessionResource(
         id: "x",
         startedAt: Timestamp(0),

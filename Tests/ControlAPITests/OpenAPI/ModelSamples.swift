@@ -106,6 +106,7 @@ enum ModelSamples {
         Sample(viewerSessionList),
         Sample(viewerSessionResource),
         Sample(viewershipSeries),
+        Sample(viewershipPeriod),
         Sample(viewershipSliceResource),
         Sample(viewershipSummary),
         Sample(viewershipResource),

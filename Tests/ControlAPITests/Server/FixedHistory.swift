@@ -9,6 +9,7 @@ final class FixedHistory: AudienceHistory {
         var sessions: [SessionRow] = []
         var gaps: [GapRow] = []
         var peak: (viewers: Int, at: Int64)?
+        var air = PeriodFigures.Air()
         var isOutOfReach = false
     }
 
@@ -37,6 +38,10 @@ final class FixedHistory: AudienceHistory {
             return isWanted && (from..<to).contains(row.key.minute)
         }
         return Array(wanted.prefix(limit))
+    }
+
+    func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air {
+        rows.withLock { $0.air }
     }
 
     func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64) {

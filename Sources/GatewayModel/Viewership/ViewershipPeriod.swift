@@ -1,0 +1,66 @@
+/// The answer of `GET /v1/viewership/summary`: all rooms together over a time of whole minutes.
+public struct ViewershipPeriod: Codable, Sendable, Hashable {
+    /// Where it begins.
+    public var from: Timestamp
+    /// Where it ends.
+    public var to: Timestamp
+    /// Broadcasts of which anything was counted in it.
+    public var broadcasts: Int
+    /// For how long any program was on the air; the averages are over this time.
+    public var onAirSeconds: Double
+    /// The most viewers at once over all rooms, as they were counted live.
+    public var peakViewers: Int
+    /// The minute of that; null without viewers.
+    @ExplicitNull public var peakAt: Timestamp?
+    /// Viewers on average over the time on the air (ACV).
+    public var averageViewers: Double
+    /// The average audience of the minutes that were on the air from beginning to end (AMA).
+    public var averageMinuteAudience: Double
+    /// Playbacks that began.
+    public var joins: Int
+    /// Playbacks that ended for good.
+    public var leaves: Int
+    /// Changes of rendition.
+    public var switches: Int
+    /// Time watched by all together, in hours.
+    public var watchHours: Double
+    /// Time watched on average by one playback that began.
+    public var averageWatchSeconds: Double
+    /// By how they watched.
+    public var byProtocol: [String: ViewershipSliceResource]
+
+    /// Makes a summary of a time in which nobody watched.
+    public init(from: Timestamp, to: Timestamp) {
+        self.from = from
+        self.to = to
+        broadcasts = 0
+        onAirSeconds = 0
+        peakViewers = 0
+        peakAt = nil
+        averageViewers = 0
+        averageMinuteAudience = 0
+        joins = 0
+        leaves = 0
+        switches = 0
+        watchHours = 0
+        averageWatchSeconds = 0
+        byProtocol = [:]
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case from
+        case to
+        case broadcasts
+        case onAirSeconds = "on_air_seconds"
+        case peakViewers = "peak_viewers"
+        case peakAt = "peak_at"
+        case averageViewers = "average_viewers"
+        case averageMinuteAudience = "average_minute_audience"
+        case joins
+        case leaves
+        case switches
+        case watchHours = "watch_hours"
+        case averageWatchSeconds = "average_watch_seconds"
+        case byProtocol = "by_protocol"
+    }
+}
