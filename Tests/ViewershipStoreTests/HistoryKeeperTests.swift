@@ -198,4 +198,48 @@ struct HistoryKeeperTests {
         #expect(try await stand.keeper.sessions(epoch: broadcast.epoch, after: nil, limit: 10).count == 1)
         #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 2)
     }
+
+    @Test("minutes and broadcasts are forgotten when their time is over, if they have one; one that lasts stays whole")
+    func minuteRetention() async throws {
+        let stand = try HistoryStand()
+        stand.ledger.roomBegan("long", sid: "RM2")
+        for room in ["show", "long"] { stand.watch(from: 0, room: room) }
+        stand.advance(to: 60)
+        stand.ledger.roomEnded("show")
+        #expect(await stand.write())
+        let old = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
+        let long = try #require(try await stand.keeper.broadcasts(room: "long", limit: 1).first)
+        let first = Int64(1_800_000_000 / 60)
+        func rows(_ room: String) async throws -> Int {
+            try await stand.minutes(room: room, from: first, to: first + 10).count
+        }
+        // Of all rooms together, which is of no broadcast.
+        func wholes() async throws -> Int {
+            try await stand.minutes(room: nil, from: first, to: first + 10).count { $0.key.dimensions == nil }
+        }
+        let day = 86_400.0
+        var configuration = HistoryStoreConfiguration(path: stand.path, minuteRetention: 10 * day)
+        for (passed, isKept) in [(9.0, true), (11, false)] {
+            stand.clock.move(to: stand.start.advanced(seconds: passed * day))
+            stand.restart(configuration)
+            stand.ledger.roomBegan("long", sid: "RM2")
+            #expect(await stand.write())
+            #expect(try await (rows("show") > 0) == isKept, "after \(passed) days")
+            #expect(try await (wholes() > 0) == isKept)
+            #expect(try await stand.keeper.sums(epoch: old.epoch).isEmpty == !isKept)
+            let broadcasts = try await stand.keeper.broadcasts(room: "show", limit: 9)
+            #expect(broadcasts.contains { $0.epoch == old.epoch } == isKept)
+            #expect(try await rows("long") > 0)
+            #expect(try await !stand.keeper.sums(epoch: long.epoch).isEmpty)
+        }
+        // Kept for good, unless it is said otherwise.
+        configuration.minuteRetention = 0
+        for passed in [5000.0, 5001] {
+            stand.clock.move(to: stand.start.advanced(seconds: passed * day))
+            stand.restart(configuration)
+            stand.ledger.roomEnded("long")
+            #expect(await stand.write())
+            #expect(try await rows("long") > 0)
+        }
+    }
 }

@@ -64,20 +64,33 @@ final class HistoryStand {
         }
     }
 
-    func record(_ sid: String, _ kind: AudienceEvent.Kind, at seconds: Double, by playback: PlaybackProtocol) {
+    func record(
+        _ sid: String,
+        _ kind: AudienceEvent.Kind,
+        at seconds: Double,
+        by playback: PlaybackProtocol,
+        room: String? = nil
+    ) {
         let at = start.advanced(seconds: seconds)
         if at > clock.now { clock.move(to: at) }
         ledger.record(
-            AudienceEvent(sid: sid, room: room, playback: playback, rendition: "720p", kind: kind, at: at)
+            AudienceEvent(
+                sid: sid,
+                room: room ?? self.room,
+                playback: playback,
+                rendition: "720p",
+                kind: kind,
+                at: at
+            )
         )
     }
 
     /// A connection that opens at `seconds` and is proven to watch five seconds later.
     @discardableResult
-    func watch(from seconds: Double) -> String {
-        let sid = ledger.makeSession(room: room)
-        record(sid, .opened, at: seconds, by: .rtmp)
-        record(sid, .watched(since: start.advanced(seconds: seconds)), at: seconds + 5, by: .rtmp)
+    func watch(from seconds: Double, room: String? = nil) -> String {
+        let sid = ledger.makeSession(room: room ?? self.room)
+        record(sid, .opened, at: seconds, by: .rtmp, room: room)
+        record(sid, .watched(since: start.advanced(seconds: seconds)), at: seconds + 5, by: .rtmp, room: room)
         return sid
     }
 

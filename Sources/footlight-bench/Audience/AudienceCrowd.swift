@@ -31,18 +31,22 @@ struct AudienceCrowd {
     private struct Run {
         let clock = HandMovedClock()
         let start: MonotonicTime
-        let ledger: ViewershipLedger
+        private let keys: SessionKeys
+        private let startDate = Date()
+        private(set) var ledger: ViewershipLedger
         /// Another gateway that nobody told of the first one.
         let other: ViewershipLedger
         var sids: [String]
         /// Who plays and never counts: a relay, and those who forged their ids.
         let intruders: [String]
+        private var history = RememberedAudience()
 
         init(players: Int, mutant: AudienceMutant?) {
-            let (clock, keys) = (clock, SessionKeys(current: .random(version: 1)))
+            let (clock, date, keys) = (clock, startDate, SessionKeys(current: .random(version: 1)))
+            self.keys = keys
             start = clock.now
             func makeLedger(_ keys: SessionKeys) -> ViewershipLedger {
-                ViewershipLedger(keys: keys, clock: clock, configuration: .init(), startDate: Date())
+                ViewershipLedger(keys: keys, clock: clock, configuration: .init(), startDate: date)
             }
             let ledger = makeLedger(keys)
             self.ledger = ledger
@@ -58,6 +62,22 @@ struct AudienceCrowd {
             let forger = makeLedger(mutant == .unprovenIDs ? keys : SessionKeys(current: .random(version: 1)))
             intruders += (0..<50).map { _ in forger.makeSession(room: AudienceCrowd.room) }
             self.intruders = intruders
+        }
+
+        /// What happens from now on could be found on disk.
+        func keepHistory() {
+            ledger.keepHistory()
+            ledger.roomBegan(AudienceCrowd.room, sid: "RM1")
+        }
+
+        /// Another ledger begins where this one is killed, in the moment behind a write.
+        mutating func restart(_ mutant: AudienceMutant?) {
+            history.write(ledger.takeHistory())
+            let date = startDate.addingTimeInterval(clock.now.seconds(since: start))
+            ledger = ViewershipLedger(keys: keys, clock: clock, configuration: .init(), startDate: date)
+            ledger.keepHistory()
+            if mutant != .lostHistory { ledger.restore(history.recovered(mutant)) }
+            ledger.roomBegan(AudienceCrowd.room, sid: "RM1")
         }
     }
 
@@ -135,9 +155,13 @@ struct AudienceCrowd {
 
     /// Plays everything; what is compared is what the ledger says at each second.
     ///
-    /// - Parameter mutant: The one fault in what is told to it, or in what is done with it.
-    func run(_ mutant: AudienceMutant? = nil) -> Result {
+    /// - Parameters:
+    ///   - mutant: The one fault in what is told to it, or in what is done with it.
+    ///   - isKilled: Whether the gateway is killed in the middle, and started again at once.
+    func run(_ mutant: AudienceMutant? = nil, isKilled: Bool = false) -> Result {
+        let kill = isKilled || mutant?.isOfKill == true ? end / 2 : nil
         var run = Run(players: players.count, mutant: mutant)
+        if kill != nil { run.keepHistory() }
         let truth = truths()
         var result = Result()
         var next = 0
@@ -158,12 +182,15 @@ struct AudienceCrowd {
                 run.ledger.advance(to: now)
                 if mutant == .twoGateways { run.other.advance(to: now) }
             }
+            if second == kill { restart(&run, at: second * 1000, mutant) }
             let report = report(of: run, mutant)
             let connected = (report.byProtocol[.rtmp] ?? 0) + (report.byProtocol[.flv] ?? 0)
             let polling = (report.byProtocol[.hls] ?? 0) + (report.byProtocol[.llhls] ?? 0)
             let (low, high) = (truth.polling[second], truth.pollingHigh[second])
-            if connected < truth.connected[second] || polling < low { result.below += 1 }
-            if connected > truth.connected[second] || polling > high { result.above += 1 }
+            // Who was not proven to watch before the kill is a little later, and who had left may be a little longer.
+            let isReturning = kill.map { ($0..<$0 + 2 * Self.tail).contains(second) } ?? false
+            if !isReturning, connected < truth.connected[second] || polling < low { result.below += 1 }
+            if !isReturning, connected > truth.connected[second] || polling > high { result.above += 1 }
             let sums = [
                 report.byProtocol.values.reduce(0, +), report.byRegion.values.reduce(0, +),
                 report.byRendition.values.reduce(0, +), report.byClient.values.reduce(0, +),
@@ -182,6 +209,28 @@ struct AudienceCrowd {
         result.livePeak = report.peak
         result.settledPeak = truth.peak
         return result
+    }
+
+    /// The gateway is killed and begins anew; all connections are back at once.
+    private func restart(_ run: inout Run, at now: Int, _ mutant: AudienceMutant?) {
+        run.restart(mutant)
+        let moment = run.clock.now
+        for (index, player) in players.enumerated() where player.isConnection {
+            guard player.join <= now, now < player.leave, player.blip?.contains(now) != true else { continue }
+            let isProven = player.join + Self.qualifying <= now
+            for kind in [.opened] + (isProven ? [.watched(since: moment)] : []) as [AudienceEvent.Kind] {
+                run.ledger.record(
+                    AudienceEvent(
+                        sid: run.sids[index],
+                        room: Self.room,
+                        playback: player.playback,
+                        rendition: Self.rendition(of: Int32(index), at: now),
+                        kind: kind,
+                        at: moment
+                    )
+                )
+            }
+        }
     }
 
     /// The figures of the room, of two gateways their sums.
@@ -212,6 +261,8 @@ struct AudienceCrowd {
         switch mutant {
         case .lostCloses where event.kind == 2: return
         case .lostPolls where event.kind == 3 && at / 1000 % 20 > 2: return
+        case .shortTimeout where event.kind == 3:
+            if let blip = player.blip, at >= blip.lowerBound, at < blip.lowerBound + (Self.tail + 1) * 1000 { return }
         case .endNotBackDated where event.kind == 4: at += 11_000
         case .newIDAfterBlip where event.kind == 0 && at > player.join:
             run.sids[index] = run.ledger.makeSession(room: Self.room)

@@ -52,9 +52,19 @@ struct AudienceTruthCommand: AsyncParsableCommand {
 
     /// Each fault must break a rule.
     private func kill(_ crowd: AudienceCrowd) throws {
+        let killed = crowd.run(isKilled: true)
+        let brokenByKill = killed.brokenRules(players: players)
+        guard brokenByKill.isEmpty else {
+            print("RULES BROKEN BY A KILL: \(brokenByKill.joined(separator: ", "))\n")
+            throw ExitCode.failure
+        }
+        print("killed in the middle and started again: all rules kept")
         var survivors = 0
         for mutant in AudienceMutant.allCases {
-            let broken = crowd.run(mutant).brokenRules(players: players)
+            let result = crowd.run(mutant)
+            var broken = result.brokenRules(players: players)
+            // One kill is too little for the rule of half a percent.
+            if mutant.isOfKill, result.watched < killed.watched - 1 { broken.append("watch time before the kill") }
             if broken.isEmpty { survivors += 1 }
             print(
                 "\(mutant.rawValue): \(broken.isEmpty ? "SURVIVED" : "found out by " + broken.joined(separator: ", "))"

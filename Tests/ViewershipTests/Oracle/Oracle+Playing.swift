@@ -156,6 +156,8 @@ extension Oracle {
 
     private func play(_ event: Event, on run: inout Run, _ mutation: Mutation) {
         let player = players[event.player]
+        let isSilent = mutation == .shortTimeout && !player.playback.isConnection
+        if isSilent, player.isCutOff(at: event.at, for: 13_000) { return }
         let room = Self.rooms[player.room]
         var stand = run.stand
         if mutation == .twoGateways, event.player % 2 == 0, event.at > (player.join + player.leave) / 2 {

@@ -26,6 +26,8 @@ struct Oracle {
         case unprovenIDs
         /// Half of the players are counted by another gateway from the middle on, and the two are added up.
         case twoGateways
+        /// The time-out is shorter than a player may be cut off for: of one that is, nothing is heard until it has passed.
+        case shortTimeout
         /// After a kill nothing is found on disk.
         case lostHistory
         /// After a kill the sessions found on disk join again.

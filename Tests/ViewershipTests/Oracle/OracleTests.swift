@@ -41,6 +41,8 @@ struct OracleTests {
         #expect(unprovenIDs.joins > 0 && unprovenIDs.aboveTruth > 0)
         let twoGateways = oracle.run(.twoGateways)
         #expect(twoGateways.joins > 0)
+        let shortTimeout = oracle.run(.shortTimeout)
+        #expect(shortTimeout.belowTruth > 0)
     }
 
     @Test("G8 killed in the middle and back after two seconds: no join is lost or doubled, identities hold throughout")

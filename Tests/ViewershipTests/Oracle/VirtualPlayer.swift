@@ -63,6 +63,11 @@ struct VirtualPlayer {
         return !(playback.isConnection && blips.contains { $0.contains(moment) })
     }
 
+    /// Whether it would be silent if every moment in which it is cut off lasted at least that long, in milliseconds.
+    func isCutOff(at moment: Int, for length: Int) -> Bool {
+        blips.contains { $0.lowerBound <= moment && moment < $0.lowerBound + length }
+    }
+
     /// Milliseconds truly watched.
     var watched: Int {
         leave - join - (playback.isConnection ? blips.map(\.count).reduce(0, +) : 0)
