@@ -41,4 +41,13 @@ extension MediaResponse {
             retryAfter: error.retryAfter
         )
     }
+
+    /// `busy` as it is sent on a connection that ends with it.
+    static let busyClosing: ByteBuffer = {
+        var bytes = busy.headWithoutLength
+        let length = busy.body.reduce(0) { $0 + $1.readableBytes }
+        bytes.writeString("Connection: close\r\nContent-Length: \(length)\r\n\r\n")
+        for buffer in busy.body { bytes.writeImmutableBuffer(buffer) }
+        return bytes
+    }()
 }

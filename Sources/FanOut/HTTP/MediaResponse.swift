@@ -130,14 +130,20 @@ struct MediaResponse {
 
     /// All of that but the length and the date.
     private static let segmentFields: ByteBuffer = {
-        let head = segment([]).resolved(method: .get, range: nil).head
+        var bytes = segment([]).headWithoutLength
+        bytes.writeString("\(HTTPField.Name.contentLength.rawName): ")
+        return bytes
+    }()
+
+    /// The head of the answer to a GET, as it is sent, but for its length and its end.
+    var headWithoutLength: ByteBuffer {
+        let head = resolved(method: .get, range: nil).head
         var bytes = ByteBuffer(string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
         for field in head.headerFields where field.name != .contentLength {
             bytes.writeString("\(field.name.rawName): \(field.value)\r\n")
         }
-        bytes.writeString("\(HTTPField.Name.contentLength.rawName): ")
         return bytes
-    }()
+    }
 
     private static func cut(_ buffers: [ByteBuffer], to range: ByteRange) -> [ByteBuffer] {
         var position = 0

@@ -101,11 +101,14 @@ struct GatewayWeb: Sendable {
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         let site = pipeline.site
+        let gate = ConnectionGate(limit: configuration.httpConnections)
         let server = application(
             pages.responder(before: routes.router().buildResponder()),
-            server: HTTPServerBuilder { MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit) },
+            server: HTTPServerBuilder {
+                MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit, gate: gate)
+            },
             address: .hostname(configuration.host, port: configuration.httpPort),
-            connections: configuration.httpConnections,
+            connections: configuration.httpConnections + ConnectionGate.antechamber,
             group: group,
             logger: logger,
             whenListening: whenListening

@@ -23,9 +23,15 @@ struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
     let site: MediaSite
     /// Most of a request's header, in bytes.
     let headerLimit: Int
+    /// Which connections are too many.
+    var gate = ConnectionGate(limit: .max)
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
         channel.eventLoop.makeCompletedFuture {
+            guard gate.admits(channel) else {
+                try channel.pipeline.syncOperations.addHandler(BusyHandler(site: site))
+                return Connection(channel: channel, server: channel.eventLoop.makeSucceededFuture(nil))
+            }
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = headerLimit
             limits.maxHeaderListSize = headerLimit

@@ -17,7 +17,7 @@ struct MediaFirstChannelTests {
         let channel: EmbeddedChannel
         private(set) var server = Server.none
 
-        init() throws {
+        init(gate: ConnectionGate = ConnectionGate(limit: .max)) throws {
             let loop = EmbeddedEventLoop()
             channel = EmbeddedChannel(loop: loop)
             let configuration = FanOutConfiguration()
@@ -26,7 +26,7 @@ struct MediaFirstChannelTests {
             let ledger = ViewershipLedger(keys: SessionKeys(current: SessionKey(version: 1, secret: Array(1...32))))
             ledger.roomBegan("show", sid: "RM_1")
             let site = MediaSite(feeds: feeds, hls: HLSDirectory(configuration: configuration.hls), audience: ledger)
-            let setup = MediaFirstChannel(responder: { _, _, _ in }, site: site, headerLimit: 1024)
+            let setup = MediaFirstChannel(responder: { _, _, _ in }, site: site, headerLimit: 1024, gate: gate)
             let connection = try setup.setup(channel: channel, logger: Logger(label: "test")).wait()
             connection.server.assumeIsolated().whenSuccess { [self] in server = $0 == nil ? .neverComes : .here }
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
@@ -75,6 +75,32 @@ struct MediaFirstChannelTests {
         #expect(stand.channel.isActive)
         #expect(try stand.written() == "")
         try stand.channel.close().wait()
+    }
+
+    @Test("One connection too many is answered with 503 and closed, whatever it asks; the next is in when another ends")
+    func full() throws {
+        let gate = ConnectionGate(limit: 2)
+        let stands = try (0..<2).map { _ in try Stand(gate: gate) }
+        for request in ["GET /live/show/index.m3u8", "POST /v1/rooms"] {
+            let surplus = try Stand(gate: gate)
+            #expect(surplus.server == .neverComes && !surplus.has(MediaHTTPHandler.self))
+            #expect(try surplus.written() == "" && surplus.channel.isActive)
+            try surplus.send("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try surplus.written()
+            #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && answer.contains("53006"))
+            #expect(answer.contains("\r\nRetry-After: 5\r\n") && answer.contains("\r\nConnection: close\r\n"))
+            surplus.channel.embeddedEventLoop.advanceTime(by: .seconds(3))
+            #expect(!surplus.channel.isActive)
+        }
+        // One that asks nothing keeps its place for a moment only.
+        let silent = try Stand(gate: gate)
+        silent.channel.embeddedEventLoop.advanceTime(by: .seconds(3))
+        #expect(!silent.channel.isActive)
+        try stands[0].channel.close().wait()
+        let next = try Stand(gate: gate)
+        try next.send("GET /live/nobody/index.m3u8 HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try next.written().hasPrefix("HTTP/1.1 404"))
+        for stand in [stands[1], next] { try stand.channel.close().wait() }
     }
 
     @Test("What is no HTTP goes to the server, which says so, and so does a client that has closed its side")

@@ -1,0 +1,28 @@
+import NIOCore
+import Synchronization
+
+/// Counts the connections to the public port, and says which of them are too many.
+final class ConnectionGate: Sendable {
+    /// Connections beyond the limit that are told so at a time; further ones wait to be accepted.
+    static let antechamber = 256
+
+    private let limit: Int
+    private let count = Atomic<Int>(0)
+
+    /// - Parameter limit: Connections that are let in at a time.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Lets a connection in until it closes.
+    ///
+    /// - Returns: Whether there was room for it.
+    func admits(_ channel: any Channel) -> Bool {
+        guard count.add(1, ordering: .relaxed).newValue <= limit else {
+            count.subtract(1, ordering: .relaxed)
+            return false
+        }
+        channel.closeFuture.whenComplete { _ in self.count.subtract(1, ordering: .relaxed) }
+        return true
+    }
+}
