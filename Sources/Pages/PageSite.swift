@@ -20,6 +20,7 @@ public struct PageSite: Sendable {
     ///
     /// - Parameters:
     ///   - chartLibrary: The file of the chart library; where it is missing the dashboard shows its figures as tables.
+    ///   - takesDevices: Whether ids that devices keep for themselves are used: the watch page keeps one only then.
     ///   - clock: For the age of sessions.
     ///   - account: Under which name the logins of one client are counted together, by the fields of its request and the
     ///     address at the other end of its connection; unless given, by that alone.
@@ -27,6 +28,7 @@ public struct PageSite: Sendable {
     ///   - audience: What everybody may know of a room's audience; nil where there is no such room.
     public init(
         chartLibrary: String = StaticFiles.chartLibrary,
+        takesDevices: Bool = false,
         clock: any MonotonicClock = SystemClock(),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
@@ -36,7 +38,7 @@ public struct PageSite: Sendable {
         self.audience = audience
         self.account = account
         self.clock = clock
-        files = StaticFiles(chartLibrary: chartLibrary)
+        files = StaticFiles(chartLibrary: chartLibrary, takesDevices: takesDevices)
         sessions = Guarded(SessionBook())
         attempts = Guarded(LoginBudget())
         watched = Guarded(AudienceCache())

@@ -93,6 +93,17 @@ struct PageFilesTests {
         }
     }
 
+    @Test("Only where the operator wants ids of devices is the watch page told to keep one")
+    func devices() async throws {
+        let usual = try await PageStand().ask(.get, "/watch/show")
+        let asking = try await PageStand(takesDevices: true).ask(.get, "/watch/show")
+        let setting = #"<meta name="footlight-device-ids" content="#
+        #expect(usual.text.contains(setting + #""off">"#))
+        #expect(asking.text == usual.text.replacing(setting + #""off">"#, with: setting + #""on">"#))
+        // A browser that has the other page is sent this one.
+        #expect(asking.headers[.eTag] != usual.headers[.eTag])
+    }
+
     @Test("What is not there is not found, and other addresses are the API's")
     func otherAddresses() async throws {
         let stand = PageStand()

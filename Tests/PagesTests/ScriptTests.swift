@@ -286,6 +286,36 @@ struct ScriptTests {
             truth: #"[["", "?sid=a%2Bb", "?sid=old", ""], null]"#
         ),
         Claim(
+            what: "an id of the device is kept while it is wanted, stays the same, and goes with every playlist",
+            script: """
+                const { deviceID } = await import('/site/watch/device.js');
+                const { Program } = await import('/site/watch/program.js');
+                const kept = () => localStorage.getItem('footlight.device');
+                const said = [deviceID(false), kept()];
+                const id = deviceID(true);
+                said.push(/^[0-9a-f]{32}$/.test(id), kept() === id, deviceID(true) === id);
+                localStorage.setItem('footlight.device', 'me');
+                said.push(deviceID(true) !== 'me', deviceID(true) !== id, deviceID(false), kept());
+                const { run } = Program.prototype;
+                Program.prototype.run = () => undefined;
+                for (const device of ['0f', null]) {
+                    const program = new Program(document.createElement('video'), '/live/show/index.m3u8', device);
+                    said.push(program.ownAddress, program.named('http://h/live/show/media.m3u8?sid=a%2Bb'));
+                    program.sid = 'a+b';
+                    said.push(program.ownAddress);
+                }
+                Program.prototype.run = run;
+                return said;
+                """,
+            truth: #"""
+                [null, null, true, true, true, true, true, null, null,
+                    "/live/show/index.m3u8?did=0f", "http://h/live/show/media.m3u8?sid=a%2Bb&did=0f",
+                    "/live/show/index.m3u8?sid=a%2Bb&did=0f",
+                    "/live/show/index.m3u8", "http://h/live/show/media.m3u8?sid=a%2Bb",
+                    "/live/show/index.m3u8?sid=a%2Bb"]
+                """#
+        ),
+        Claim(
             what: "who finds no program waits, who finds no room is told that, and both are let in by themselves",
             script: """
                 const { Program } = await import('/site/watch/program.js');

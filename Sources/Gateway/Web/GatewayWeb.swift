@@ -137,7 +137,10 @@ struct GatewayWeb: Sendable {
     /// The dashboard and the watch page, for operators and for everybody.
     private var pages: PageSite {
         let pipeline = pipeline
-        return PageSite(account: pipeline.proxies.account) { token in
+        return PageSite(
+            takesDevices: configuration.takesDeviceIDs,
+            account: pipeline.proxies.account
+        ) { token in
             guard let claims = try? await pipeline.tokens.verify(token) else { return nil }
             switch claims.role {
             case .operator: return PageUser(identity: claims.identity, mayCommand: true)

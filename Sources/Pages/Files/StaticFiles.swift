@@ -11,9 +11,18 @@ public struct StaticFiles: Sendable {
 
     private var files: [String: StaticFile] = [:]
 
-    /// - Parameter chartLibrary: Left out of the files when it cannot be read.
-    init(chartLibrary: String) {
+    /// - Parameters:
+    ///   - chartLibrary: Left out of the files when it cannot be read.
+    ///   - takesDevices: Whether the watch page is told to keep an id for its device.
+    init(chartLibrary: String, takesDevices: Bool = false) {
         for (name, bytes) in Self.embedded { files[name] = StaticFile(bytes, name: name) }
+        if takesDevices {
+            // Said in the page itself: to ask for it would put off the first request for the program.
+            let setting = #"name="footlight-device-ids" content="#
+            let page = String(decoding: PackageResources.watch_html, as: UTF8.self)
+                .replacing(setting + #""off""#, with: setting + #""on""#)
+            files["watch.html"] = StaticFile(page.utf8, name: "watch.html")
+        }
         if let library = FileManager.default.contents(atPath: chartLibrary) {
             files["chart.js"] = StaticFile(library, name: "chart.js")
         }
@@ -63,6 +72,7 @@ public struct StaticFiles: Sendable {
 
         ("watch/beacon.js", PackageResources.beacon_js),
         ("watch/controls.js", PackageResources.controls_js),
+        ("watch/device.js", PackageResources.device_js),
         ("watch/fragment.js", PackageResources.fragment_js),
         ("watch/live-edge.js", PackageResources.live_edge_js),
         ("watch/media-queue.js", PackageResources.media_queue_js),

@@ -30,16 +30,24 @@ struct PageStand {
 
     private let answerer: @Sendable (Request, PageContext) async throws -> Response
 
-    /// - Parameter audience: What everybody may know of a room.
+    /// - Parameters:
+    ///   - takesDevices: Whether the operator wants ids of devices.
+    ///   - audience: What everybody may know of a room.
     init(
         chartLibrary: String = "/nowhere",
+        takesDevices: Bool = false,
         clock: any MonotonicClock = SystemClock(),
         account: @escaping @Sendable (HTTPFields, String?) -> String? = { $1 },
         audience: @escaping @Sendable (String) -> PageAudience? = { room in
             room == "show" ? PageAudience(isOnAir: true, viewers: 57) : nil
         }
     ) {
-        let pages = PageSite(chartLibrary: chartLibrary, clock: clock, account: account) { token in
+        let pages = PageSite(
+            chartLibrary: chartLibrary,
+            takesDevices: takesDevices,
+            clock: clock,
+            account: account
+        ) { token in
             switch token {
             case "operator-token": PageUser(identity: "ada", mayCommand: true)
             case "monitor-token": PageUser(identity: "eve", mayCommand: false)

@@ -7,11 +7,15 @@ import { Renditions } from './renditions.js';
 import { BackOff, HTTPFailure, pause, take } from './transport.js';
 
 export class Program extends EventTarget {
-  /** @param address Of the multivariant playlist. */
-  constructor(video, address) {
+  /**
+   * @param address Of the multivariant playlist.
+   * @param device The id that the browser keeps; null for none.
+   */
+  constructor(video, address, device = null) {
     super();
     this.video = video;
     this.address = address;
+    this.device = device;
     this.state = 'waiting';
     this.player = null;
     this.renditions = null;
@@ -62,7 +66,7 @@ export class Program extends EventTarget {
 
   async playOnce() {
     const { body, url } = await this.takePlaylist();
-    const variants = parseMultivariant(body, url);
+    const variants = parseMultivariant(body, url).map((variant) => ({ ...variant, url: this.named(variant.url) }));
     if (variants.length === 0) throw new Error('nothing to play');
     this.sid = new URL(variants[0].url).searchParams.get('sid');
     const isNative = prefersNative(this.video);
@@ -96,7 +100,18 @@ export class Program extends EventTarget {
 
   /** By the session that the page has: so a viewer counts once, whatever is begun again. */
   get ownAddress() {
-    return this.sid ? `${this.address}?sid=${encodeURIComponent(this.sid)}` : this.address;
+    const query = new URLSearchParams();
+    if (this.sid) query.set('sid', this.sid);
+    if (this.device) query.set('did', this.device);
+    return `${query}` ? `${this.address}?${query}` : this.address;
+  }
+
+  /** The address of a playlist with the device's id, for whoever counts by these requests alone. */
+  named(url) {
+    if (!this.device) return url;
+    const address = new URL(url);
+    address.searchParams.set('did', this.device);
+    return address.href;
   }
 
   async takePlaylist() {
@@ -106,7 +121,7 @@ export class Program extends EventTarget {
       // A session that the gateway does not know as its own any more.
       if (!this.sid || !(error instanceof HTTPFailure) || error.status !== 403) throw error;
       this.sid = null;
-      return take(this.address, 'text');
+      return take(this.ownAddress, 'text');
     }
   }
 

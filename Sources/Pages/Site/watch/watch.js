@@ -4,6 +4,7 @@ import { count } from '../shared/format.js';
 import { setText } from '../shared/element.js';
 import { Beacon } from './beacon.js';
 import { Controls } from './controls.js';
+import { deviceID } from './device.js';
 import { Program } from './program.js';
 import { nameOf } from './renditions.js';
 import { ServerClock } from './server-clock.js';
@@ -19,7 +20,9 @@ setText(find('room'), room);
 
 const video = find('video');
 const clock = new ServerClock();
-const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`);
+// What the gateway was told of its operator: whether the viewers have agreed to ids.
+const takesDevices = document.querySelector('meta[name="footlight-device-ids"]').content === 'on';
+const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, deviceID(takesDevices));
 const controls = new Controls({ stage: find('stage'), video, program });
 
 const beaconStates = { starting: 's', playing: 'p', paused: 'a', stalled: 'r', failed: 'f', waiting: 'e' };

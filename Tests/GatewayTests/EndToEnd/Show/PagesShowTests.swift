@@ -50,6 +50,9 @@ struct PagesShowTests {
         print("watch page: \(latency) s behind the mixer, by parts: \(isLowLatency)")
         #expect(latency > 0 && latency < (isLowLatency ? 3 : 9))
         #expect(try await browser.evaluate("document.querySelector('video').videoWidth").int == 1280)
+        // Nothing by which the viewer could be known again: the operator did not ask for it.
+        #expect(try await browser.evaluate("localStorage.getItem('footlight.device')") == .null)
+        #expect(!browser.requests.contains { $0.contains("did=") })
         // What it shows of itself, in words.
         let says = "[...document.querySelectorAll('#latency, #quality')].map((line) => line.textContent).join(' | ')"
         let isShown = "/^\\d+\\.\\d s behind \\| 1280×720 · \\d+\\.\\d Mb\\/s$/.test(\(says))"
