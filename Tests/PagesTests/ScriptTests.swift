@@ -338,6 +338,31 @@ struct ScriptTests {
             truth: #"["waiting", true, "full", true, "failed", true]"#
         ),
         Claim(
+            what: "keys are the player's while it has the focus, which it keeps when its sound was turned on",
+            script: """
+                const { Controls } = await import('/site/watch/controls.js');
+                const { h } = await import('/site/shared/element.js');
+                const video = h('video', { tabindex: -1 });
+                const stage = h('section', {}, video, h('div', { class: 'bar' }));
+                const field = h('input');
+                document.body.append(stage, field);
+                const program = Object.assign(new EventTarget(), { state: 'playing', play: () => undefined });
+                const controls = new Controls({ stage, video, program });
+                const press = (place) => {
+                    place.dispatchEvent(new KeyboardEvent('keydown', { key: 'm', bubbles: true }));
+                    return video.muted;
+                };
+                const said = [document.body, field, controls.volume, video, controls.playButton].map(press);
+                video.muted = true;
+                controls.unmute.click();
+                said.push(video.muted, document.activeElement === video);
+                stage.remove();
+                field.remove();
+                return said;
+                """,
+            truth: "[false, false, true, false, true, false, true]"
+        ),
+        Claim(
             what: "a beacon is a line of CMCD version 2",
             script: """
                 const { Beacon } = await import('/site/watch/beacon.js');

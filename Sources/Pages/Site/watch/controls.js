@@ -21,7 +21,7 @@ export class Controls {
       on: { change: () => program.pick(this.quality.value === '' ? null : Number(this.quality.value)) },
     });
     this.fullButton = this.button('full', 'fullscreen', () => this.toggleFullscreen());
-    this.unmute = h('button', { class: 'unmute', type: 'button', on: { click: () => this.toggleMute() } },
+    this.unmute = h('button', { class: 'unmute', type: 'button', on: { click: () => this.unmuteOnce() } },
       icon('muted'), h('span', {}, 'Turn sound on'));
     const bar = stage.querySelector('.bar');
     bar.prepend(this.playButton, this.muteButton, this.volume);
@@ -43,7 +43,8 @@ export class Controls {
     }
     this.program.addEventListener('renditions', () => this.offerRenditions());
     document.addEventListener('fullscreenchange', () => this.update());
-    document.addEventListener('keydown', (event) => this.press(event));
+    // A letter counts only while the player has the focus (WCAG 2.1.4): who dictates says many that are meant for nothing.
+    stage.addEventListener('keydown', (event) => this.press(event));
     stage.addEventListener('pointerdown', ({ pointerType }) => {
       this.onlyWakes = pointerType === 'touch' && !stage.classList.contains('awake');
     }, { capture: true });
@@ -90,6 +91,12 @@ export class Controls {
     video.muted = !video.muted;
     if (!video.muted && video.volume === 0) video.volume = 0.5;
     if (video.paused) this.program.play();
+  }
+
+  /** The button goes with the press; the focus stays in the player, and with it the keys. */
+  unmuteOnce() {
+    this.toggleMute();
+    this.video.focus({ preventScroll: true });
   }
 
   setVolume(volume) {

@@ -88,7 +88,11 @@ struct PagesShowTests {
         #expect(try await browser.waits(for: "\(video).muted", within: .seconds(5)))
         try await browser.press("m")
         #expect(try await browser.waits(for: "!\(video).muted", within: .seconds(5)))
+        // Letters act while the player has the focus, and nowhere else.
         _ = try await browser.evaluate("document.activeElement.blur()")
+        for key in ["m", " "] { try await browser.press(key) }
+        #expect(try await browser.evaluate("!\(video).muted && !\(video).paused").bool == true)
+        _ = try await browser.evaluate("\(video).focus()")
         try await browser.press(" ")
         #expect(try await browser.waits(for: "\(video).paused", within: .seconds(5)))
         try await browser.press("Tab")
