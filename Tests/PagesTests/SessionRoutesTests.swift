@@ -27,6 +27,37 @@ struct SessionRoutesTests {
         #expect(looking.text == #"{"identity":"eve","may_command":false}"#)
     }
 
+    @Test("By TLS the cookie has a name that a browser takes from nobody else, and no other counts there")
+    func secureCookie() async throws {
+        let stand = PageStand()
+        let proto = [HTTPField.Name("X-Forwarded-Proto") ?? .cookie: "https"]
+        let secure = PageStand.ours.merging(proto) { $1 }
+        let plainCookie = try #require(try await stand.logIn("operator-token").cookie)
+        #expect(plainCookie.hasPrefix("footlight_session="))
+        let answer = try await stand.logIn("monitor-token", headers: secure)
+        let field = try #require(answer.headers[.setCookie])
+        // What the prefix asks for; a browser takes the cookie with nothing less.
+        #expect(field.hasPrefix("__Host-footlight_session=") && field.hasSuffix("; Secure"))
+        #expect(field.contains("; Path=/;") && !field.contains("Domain"))
+        let cookie = try #require(answer.cookie)
+
+        func said(_ cookies: String, _ headers: [HTTPField.Name: String]) async throws -> String {
+            try await stand.ask(.get, "/v1/rooms", headers: headers, cookie: cookies).text
+        }
+        for headers in [proto, [:]] {
+            #expect(try await said(cookie, headers) == "Bearer monitor-token")
+            // Whatever stands before it.
+            #expect(try await said("\(plainCookie); \(cookie)", headers) == "Bearer monitor-token")
+        }
+        #expect(try await said(plainCookie, [:]) == "Bearer operator-token")
+        #expect(try await said(plainCookie, proto) == "nothing")
+
+        let out = try await stand.ask(.delete, "/dashboard/session", headers: secure, cookie: cookie)
+        let removal = try #require(out.headers[.setCookie])
+        #expect(removal.hasPrefix("__Host-footlight_session=;") && removal.hasSuffix("; Secure"), "\(removal)")
+        #expect(try await said(cookie, [:]) == "nothing")
+    }
+
     @Test("The cookie opens the API like the token, and only to our own pages")
     func admission() async throws {
         let stand = PageStand()
