@@ -262,6 +262,70 @@ struct ScriptTests {
                 """#
         ),
         Claim(
+            what: "a room's figures are provisional, recovering after a restart, and settled once it is over",
+            script: """
+                const { figuresPanel } = await import('/site/dashboard/figures-panel.js');
+                const { fetch } = globalThis;
+                const summary = { settled: true, peak_viewers: 30, peak_at: new Date(2026, 0, 2, 20, 15).toISOString(),
+                    average_minute_audience: 12.34 };
+                let answer = null;
+                globalThis.fetch = () => new Promise((resolve) => { answer = resolve; });
+                const panel = figuresPanel('show');
+                const figures = { concurrent_viewers: 0, devices: 0, joins: 41, peak_concurrent_viewers: 33, peak_at: null,
+                    watch_time_seconds: 90, stale_ms: 0, as_of: '2026-01-02T20:30:00Z', recovering: false,
+                    by: { protocol: {} } };
+                const said = [];
+                const update = (change) => {
+                    panel.update({ ...figures, ...change });
+                    const badge = panel.element.querySelector('.card-head').lastElementChild;
+                    const values = [...panel.element.querySelectorAll('dd')].slice(0, 2);
+                    said.push([badge.textContent, badge.className, ...values.map((value) => value.textContent)]);
+                };
+                update({});
+                update({ recovering: true });
+                answer(new Response(JSON.stringify(summary), { headers: { 'Content-Type': 'application/json' } }));
+                await new Promise((resolve) => setTimeout(resolve, 50));
+                update({});
+                update({ recovering: true });
+                panel.close();
+                Object.assign(globalThis, { fetch });
+                return said;
+                """,
+            truth: #"""
+                [["provisional", "badge ", "33", "–"], ["recovering", "badge warn", "33", "–"],
+                    ["settled", "badge good", "30", "12.3"], ["recovering", "badge warn", "30", "12.3"]]
+                """#
+        ),
+        Claim(
+            what: "a room's page tells of a gateway that takes its viewers over, by question and by event",
+            script: """
+                const { roomView } = await import('/site/dashboard/room-view.js');
+                const { fetch, EventSource } = globalThis;
+                const listeners = {};
+                globalThis.EventSource = class {
+                    addEventListener(name, listener) { listeners[name] = listener; }
+                    close() {}
+                };
+                const figures = { concurrent_viewers: 5, devices: 5, joins: 5, peak_concurrent_viewers: 5, peak_at: null,
+                    watch_time_seconds: 90, stale_ms: 0, as_of: '2026-01-02T20:30:00Z', recovering: true,
+                    by: { protocol: { hls: 5 } } };
+                globalThis.fetch = async (path) => path === '/v1/rooms/show/viewership'
+                    ? new Response(JSON.stringify(figures), { headers: { 'Content-Type': 'application/json' } })
+                    : new Promise(() => undefined);
+                const view = roomView('show', { mayCommand: true, onHealth: () => undefined });
+                const badge = view.element.querySelector('.figures .card-head').lastElementChild;
+                await new Promise((resolve) => setTimeout(resolve, 50));
+                const said = [badge.textContent];
+                const event = { type: 'viewership.updated', rev: 1, viewership: { ...figures, recovering: false } };
+                listeners['viewership.updated']({ data: JSON.stringify(event) });
+                said.push(badge.textContent);
+                view.close();
+                Object.assign(globalThis, { fetch, EventSource });
+                return said;
+                """,
+            truth: #"["recovering", "provisional"]"#
+        ),
+        Claim(
             what: "a page goes on by the session that it had, and by a new one where that is none any more",
             script: """
                 const { Program } = await import('/site/watch/program.js');

@@ -204,10 +204,30 @@ struct PagesShowTests {
         #expect(try await browser.waits(for: isMuted, within: .seconds(3)))
         let host = try await stage.expect(200, "GET", stage.path("participants/red"))
         #expect(host["is_mic_on"].bool == false)
+        try await end(browser, stage)
         _ = try await browser.evaluate("document.querySelector('#logout').click()")
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(3)))
         let status = try await browser.evaluate("fetch('/v1/rooms').then((answer) => answer.status)")
         #expect(status.int == 401)
+    }
+
+    /// A room that is over has settled figures, and says so.
+    private func end(_ browser: HeadlessBrowser, _ stage: FaultStage) async throws {
+        try await stage.expect(200, "POST", "/v1/rooms/show", ["status": "completed"])
+        var summary: JSONValue = .null
+        let isSettled = try await eventually(within: .seconds(10), every: .milliseconds(100)) {
+            summary = try await stage.gateway.api("GET", stage.path("viewership/summary")).json
+            return summary["settled"].bool == true
+        }
+        #expect(isSettled, "\(summary.text)")
+        // Opened anew, for the page that is open asks for the whole only now and then.
+        _ = try await browser.evaluate("location.hash = '#/'")
+        #expect(try await browser.waits(for: "document.querySelector('.overview')", within: .seconds(5)))
+        _ = try await browser.evaluate("location.hash = '#/room/show'")
+        let trust = "document.querySelector('.figures .card-head .badge:last-child')?.textContent"
+        #expect(try await browser.waits(for: "\(trust) === 'settled'", within: .seconds(10)))
+        let peak = "document.querySelector('.figures dl dd')?.textContent"
+        #expect(try await browser.evaluate(peak).string == summary["peak_viewers"].int.map(String.init))
     }
 
     /// An output that nobody takes is added by the page's form, and tried again by its button.
