@@ -212,7 +212,8 @@ struct ScriptTests {
                     return path.endsWith('&page_token=a-1') ? table('id\\r\\n2\\r\\n', 'a-2')
                         : table('id\\r\\n1\\r\\n', 'a-1');
                 };
-                for (const button of downloads('show').querySelectorAll('button')) {
+                const buttons = ['show', null].flatMap((room) => [...downloads(room).querySelectorAll('button')]);
+                for (const button of buttons) {
                     const before = kept.length;
                     button.click();
                     while (kept.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -221,16 +222,20 @@ struct ScriptTests {
                 Object.assign(URL, { createObjectURL });
                 Object.assign(HTMLAnchorElement.prototype, { click });
                 const texts = await Promise.all(kept.map(async ([name, text]) => [name, await text]));
-                const place = '/v1/rooms/show/viewership/'.length;
-                return [texts, asked.map((path) => decodeURIComponent(path).slice(place))];
+                const day = (path) => path.replace(/from=([^&]+)/, (match, from) =>
+                    Math.abs(Date.now() - Date.parse(from) - 86_400_000) < 60_000 ? 'from=DAY' : match);
+                const plain = (path) => decodeURIComponent(path).replace('/v1/rooms/show/viewership/', '');
+                return [texts, asked.map((path) => day(plain(path)))];
                 """,
             truth: #"""
                 [[["show-timeline.csv", "h\r\nx\r\n"], ["show-summary.csv", "h\r\nx\r\n"],
-                    ["show-sessions.csv", "id\r\n1\r\n2\r\n3\r\n"]],
+                    ["show-sessions.csv", "id\r\n1\r\n2\r\n3\r\n"], ["all-timeline.csv", "h\r\nx\r\n"],
+                    ["all-rooms.csv", "h\r\nx\r\n"]],
                 ["summary",
                     "timeseries.csv?from=2026-01-01T00:00:00Z&step=180&group_by=protocol&to=2026-01-15T00:00:00Z",
                     "summary.csv", "sessions.csv?page_size=50000", "sessions.csv?page_size=50000&page_token=a-1",
-                    "sessions.csv?page_size=50000&page_token=a-2"]]
+                    "sessions.csv?page_size=50000&page_token=a-2",
+                    "/v1/viewership/timeseries.csv?from=DAY&step=60&group_by=protocol", "/v1/viewership.csv"]]
                 """#
         ),
         Claim(

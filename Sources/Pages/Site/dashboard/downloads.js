@@ -4,19 +4,23 @@ import { h, icon } from '../shared/element.js';
 import { ask, roomPath } from './api.js';
 import { toast } from './toast.js';
 
-const files = [
+const ofRoom = [
   { name: 'Timeline', pathOf: timeline, file: 'timeline' },
   { name: 'Summary', pathOf: () => '/viewership/summary.csv', file: 'summary' },
   { name: 'Sessions', pathOf: () => '/viewership/sessions.csv?page_size=50000', file: 'sessions' },
 ];
+const ofAll = [
+  { name: 'Last 24 hours', pathOf: lastDay, file: 'timeline' },
+  { name: 'Rooms now', pathOf: () => '/viewership.csv', file: 'rooms' },
+];
 /** Steps that the gateway gives at once. */
 const mostSteps = 10_000;
 
-/** A panel of buttons for a room. */
+/** A panel of buttons for a room by its name; for all rooms together with null. */
 export function downloads(room) {
-  const buttons = files.map(({ name, pathOf, file }) => h('button', {
+  const buttons = (room === null ? ofAll : ofRoom).map(({ name, pathOf, file }) => h('button', {
     class: 'button small', type: 'button',
-    on: { click: (event) => save(event.currentTarget, room, pathOf, `${room}-${file}.csv`) },
+    on: { click: (event) => save(event.currentTarget, room, pathOf, `${room ?? 'all'}-${file}.csv`) },
   }, icon('download'), `${name} CSV`));
   return h('section', { class: 'card downloads', 'aria-labelledby': 'downloads-title' },
     h('h2', { id: 'downloads-title' }, 'Figures as files'), h('div', { class: 'buttons' }, ...buttons));
@@ -31,10 +35,18 @@ async function timeline(room) {
   return `/viewership/timeseries.csv?${query}`;
 }
 
+/** All rooms together, minute by minute; they have no broadcast of their own to begin with. */
+function lastDay() {
+  const from = new Date(Date.now() - 86_400_000).toISOString();
+  return `/viewership/timeseries.csv?${new URLSearchParams({ from, step: 60, group_by: 'protocol' })}`;
+}
+
 async function save(button, room, pathOf, name) {
   button.disabled = true;
   try {
-    const url = URL.createObjectURL(new Blob(await pages(roomPath(room, await pathOf(room))), { type: 'text/csv' }));
+    const path = await pathOf(room);
+    const texts = await pages(room === null ? `/v1${path}` : roomPath(room, path));
+    const url = URL.createObjectURL(new Blob(texts, { type: 'text/csv' }));
     h('a', { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
   } catch (error) {

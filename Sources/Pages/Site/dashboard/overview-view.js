@@ -3,6 +3,7 @@
 import { h, keyed, setText, show } from '../shared/element.js';
 import { clock, count, short } from '../shared/format.js';
 import { ask } from './api.js';
+import { downloads } from './downloads.js';
 import { showTrust } from './figures-panel.js';
 import { historyPanel } from './history-panel.js';
 import { livePicture } from './live-picture.js';
@@ -25,7 +26,7 @@ export function overviewView({ onHealth }) {
     h('div', {}, h('div', { class: 'card-head' }, h('h2', { id: 'total-title' }, 'Watching now'), badge), total, peak),
     bar.element);
   const history = historyPanel(null);
-  const element = h('div', { class: 'overview' }, summary, grid, empty, history.element);
+  const element = h('div', { class: 'overview' }, summary, grid, empty, history.element, downloads(null));
 
   let rooms = [];
   let figures = new Map();

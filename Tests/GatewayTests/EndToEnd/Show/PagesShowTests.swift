@@ -204,11 +204,37 @@ struct PagesShowTests {
         #expect(try await browser.waits(for: isMuted, within: .seconds(3)))
         let host = try await stage.expect(200, "GET", stage.path("participants/red"))
         #expect(host["is_mic_on"].bool == false)
+        try await expectTotals(browser)
         try await end(browser, stage)
         _ = try await browser.evaluate("document.querySelector('#logout').click()")
         #expect(try await browser.waits(for: "document.querySelector('#token')", within: .seconds(3)))
         let status = try await browser.evaluate("fetch('/v1/rooms').then((answer) => answer.status)")
         #expect(status.int == 401)
+    }
+
+    /// All rooms on a phone, and their figures as files.
+    private func expectTotals(_ browser: HeadlessBrowser) async throws {
+        _ = try await browser.evaluate("location.hash = '#/'")
+        let card = "document.querySelector('.overview .room .name')?.textContent === 'show'"
+        #expect(try await browser.waits(for: card, within: .seconds(5)))
+        _ = try await browser.evaluate(
+            """
+            globalThis.kept = {};
+            const blobs = [];
+            URL.createObjectURL = (blob) => `data:,${blobs.push(blob) - 1}`;
+            HTMLAnchorElement.prototype.click = async function () {
+                kept[this.download] = await blobs[this.href.split(',')[1]].text();
+            };
+            for (const button of document.querySelectorAll('.overview .downloads button')) button.click();
+            """
+        )
+        #expect(try await browser.waits(for: "Object.keys(kept).length === 2", within: .seconds(10)))
+        let rooms = try await browser.evaluate("kept['all-rooms.csv']").string ?? ""
+        #expect(rooms.hasPrefix("room,") && rooms.contains("\r\nshow,"), "\(rooms)")
+        let timeline = try await browser.evaluate("kept['all-timeline.csv']").string ?? ""
+        #expect(timeline.hasPrefix("at,group,"), "\(timeline)")
+        let fits = "document.documentElement.scrollWidth <= innerWidth && innerWidth === 390"
+        #expect(try await browser.waits(for: fits, within: .seconds(5)))
     }
 
     /// A room that is over has settled figures, and says so.
@@ -221,8 +247,6 @@ struct PagesShowTests {
         }
         #expect(isSettled, "\(summary.text)")
         // Opened anew, for the page that is open asks for the whole only now and then.
-        _ = try await browser.evaluate("location.hash = '#/'")
-        #expect(try await browser.waits(for: "document.querySelector('.overview')", within: .seconds(5)))
         _ = try await browser.evaluate("location.hash = '#/room/show'")
         let trust = "document.querySelector('.figures .card-head .badge:last-child')?.textContent"
         #expect(try await browser.waits(for: "\(trust) === 'settled'", within: .seconds(10)))
