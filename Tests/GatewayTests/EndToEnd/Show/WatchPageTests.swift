@@ -50,6 +50,61 @@ struct WatchPageTests {
         #expect(playlists.allSatisfy { $0.contains("did=\(device)") }, "\(playlists)")
     }
 
+    @Test("A page of another origin frames the program, and it plays there; nothing else of ours stands in its frames")
+    func frames() async throws {
+        let (stage, publisher) = try await onAir("framed")
+        defer { publisher.end() }
+        let site = site(stage)
+        let frames = ["watch/framed?embed=1", "watch/framed", "dashboard?embed=1"].map { path in
+            "<iframe src='\(site)/\(path)' allow='autoplay' width='640' height='360'></iframe>"
+        }
+        let other = try await OnePageServer("<!doctype html><title>Other</title>" + frames.joined())
+        let browser = try await HeadlessBrowser()
+        // Neither page may look into the other; each frame tells of itself what it shows.
+        try await browser.open("http://127.0.0.1:\(other.port)/", preparedBy: Self.telling)
+        let plays = "globalThis.told?.some(({ state, moved }) => state === 'playing' && moved > 1)"
+        #expect(try await browser.waits(for: plays, within: .seconds(30)))
+        let told = try await browser.evaluate("told").elements
+        #expect(told.map { $0["page"].string } == ["\(site)/watch/framed?embed=1"], "\(told)")
+        let shown = told.first?["colour"].elements.compactMap(\.int) ?? []
+        #expect(shown.count == 4 && shown[0] > 120 && shown[1] < shown[0] / 2 && shown[2] < shown[0] / 2, "\(shown)")
+        #expect(told.first?["width"].int == 1280)
+        let refused = browser.complaints.filter { $0.contains("frame-ancestors") }
+        #expect(refused.contains { $0.contains("watch/framed") || $0.contains("\(site)") }, "\(browser.complaints)")
+        // It counts as any other viewer, by its beacons too.
+        var summary: JSONValue = .null
+        let isHeard = try await eventually(within: .seconds(20), every: .milliseconds(250)) {
+            summary = try await stage.gateway.api("GET", stage.path("viewership/summary")).json
+            return summary["coverage"].double == 1 && summary["joins"].int == 1
+        }
+        #expect(isHeard, "\(summary.text)")
+    }
+
+    /// Gathers in the outer page, as `told`, the latest word of each page of ours that came up in a frame of it.
+    private static let telling = """
+        if (parent === self) {
+            globalThis.told = [];
+            addEventListener('message', ({ data }) => {
+                told = [...told.filter(({ page }) => page !== data.page), data];
+            });
+        } else {
+            let began = null;
+            setInterval(() => {
+                const video = document.querySelector('video');
+                if (!location.protocol.startsWith('http')) return;
+                if (!video?.videoWidth) return parent.postMessage({ page: location.href }, '*');
+                began ??= video.currentTime;
+                const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
+                const context = canvas.getContext('2d');
+                context.drawImage(video, 0, 0, 1, 1);
+                const colour = [...context.getImageData(0, 0, 1, 1).data];
+                const { state } = globalThis.footlight.program;
+                const moved = video.currentTime - began;
+                parent.postMessage({ page: location.href, state, moved, width: video.videoWidth, colour }, '*');
+            }, 200);
+        }
+        """
+
     /// Waits until the room's figures are these, of which all devices since the beginning are as many as now.
     private func expect(viewers: Int, devices: Int, joins: Int, _ stage: FaultStage) async throws {
         var counted: JSONValue = .null
