@@ -277,7 +277,9 @@ public struct ServerSession {
 
     /// Lets the peer play; media may follow at once.
     ///
-    /// - Parameter sessionID: Goes into the status as `sid`, for a player that wants to know its own name.
+    /// - Parameter sessionID: Goes into the status as `sid`, for a player that wants to know its own name. No `_result`
+    ///   has it: an id is made for one room, and neither `connect` nor `createStream` says which; `play`, which does, is
+    ///   answered by its status alone.
     public mutating func acceptPlay(sessionID: String? = nil) {
         guard phase == .awaitingPlay else { return }
         phase = .playing
