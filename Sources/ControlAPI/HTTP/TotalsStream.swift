@@ -9,7 +9,8 @@ import Synchronization
 
 /// The figures of all rooms as server-sent events: one a second at most, written once for all who read them.
 ///
-/// Every event is whole. A reader that comes back with the last one that it knows gets those of the last five minutes that
+/// Every event is whole, and comes when a figure has changed; where none does, one comes all the same now and then, as a
+/// sign of life that scripts can see, for a browser keeps comments to itself. A reader that comes back with the last one that it knows gets those of the last five minutes that
 /// it missed, for what it draws over time; and they are made for so long, even if nobody reads.
 final class TotalsStream: Sendable {
     private struct State {
@@ -17,7 +18,11 @@ final class TotalsStream: Sendable {
         /// The oldest first.
         var frames: [EventStream.Frame] = []
         var bytes = 0
+        /// What the newest says, but for its moment.
+        var latest: ViewershipTotalsResource?
         var madeAt: MonotonicTime?
+        /// When it was last looked whether there is news.
+        var askedAt: MonotonicTime?
         /// When the last reader went; nil before the first.
         var leftAt: MonotonicTime?
     }
@@ -25,10 +30,17 @@ final class TotalsStream: Sendable {
     /// Streams that are open at once.
     private static let limit = 200
     private static let interval = 1.0
+    /// Seconds after which an event comes without news.
+    private static let silence = 15.0
     /// How many events are kept, and how much of them in bytes.
     private static let kept = (frames: 300, bytes: 4 << 20)
 
+    private let clock: any MonotonicClock
     private let state = Mutex(State())
+
+    init(clock: any MonotonicClock = SystemClock()) {
+        self.clock = clock
+    }
 
     /// An answer that goes on until the client is gone.
     ///
@@ -44,9 +56,11 @@ final class TotalsStream: Sendable {
         }
         guard hasPlace else { throw .serverBusy(retryAfter: 5) }
         let place = ReaderPlace { [weak self] in
-            self?.state.withLock { state in
+            guard let self else { return }
+            let now = clock.now
+            state.withLock { state in
                 state.readers -= 1
-                state.leftAt = .now()
+                state.leftAt = now
             }
         }
         let known = request.headers[.lastEventID] ?? request.uri.queryParameters.get("last_event_id")
@@ -62,9 +76,10 @@ final class TotalsStream: Sendable {
 
     /// Makes the event of this second while nobody reads but somebody who did may come back; to be called once a second.
     func keep(totals: () -> ViewershipTotalsResource) {
+        let now = clock.now
         let isWanted = state.withLock { state in
             guard state.readers == 0, let left = state.leftAt else { return false }
-            return MonotonicTime.now().seconds(since: left) < Double(Self.kept.frames) * Self.interval
+            return now.seconds(since: left) < Double(Self.kept.frames) * Self.interval
         }
         // What cannot be written now is not missed by anybody: the next one is whole too.
         if isWanted { _ = try? frame(totals) }
@@ -78,15 +93,25 @@ final class TotalsStream: Sendable {
         }
     }
 
-    /// The event of this second, written by the first who wants it.
-    private func frame(_ totals: () -> ViewershipTotalsResource) throws -> EventStream.Frame {
-        let now = MonotonicTime.now()
+    /// The newest event, written by the first who wants it once there is something to tell.
+    func frame(_ totals: () -> ViewershipTotalsResource) throws -> EventStream.Frame {
+        let now = clock.now
         let known = state.withLock { state -> EventStream.Frame? in
-            guard let at = state.madeAt, now.seconds(since: at) < Self.interval * 0.9 else { return nil }
+            guard let at = state.askedAt, now.seconds(since: at) < Self.interval * 0.9 else { return nil }
             return state.frames.last
         }
         if let known { return known }
-        let data = try WireJSON.encode(totals())
+        let totals = totals()
+        let timeless = totals.timeless
+        let unchanged = state.withLock { state -> EventStream.Frame? in
+            guard timeless == state.latest, let at = state.madeAt, now.seconds(since: at) < Self.silence else {
+                return nil
+            }
+            state.askedAt = now
+            return state.frames.last
+        }
+        if let unchanged { return unchanged }
+        let data = try WireJSON.encode(totals)
         // Milliseconds since 1970: a number of an earlier run is never one of this.
         let moment = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
         return state.withLock { state in
@@ -100,7 +125,7 @@ final class TotalsStream: Sendable {
             while state.frames.count > 1, state.frames.count > Self.kept.frames || state.bytes > Self.kept.bytes {
                 state.bytes -= state.frames.removeFirst().bytes.readableBytes
             }
-            state.madeAt = now
+            (state.latest, state.madeAt, state.askedAt) = (timeless, now, now)
             return frame
         }
     }

@@ -54,8 +54,10 @@ extension OpenAPIDocument {
           /v1/viewership/events:
             get:
               operationId: followViewership
-              summary: The figures of all rooms, once a second.
-              description: For operators and monitors. Server-sent events named viewership; each is whole.
+              summary: The figures of all rooms, as they change.
+              description: >-
+                For operators and monitors. Server-sent events named viewership, one a second at most, and one in 15 seconds
+                where no figure changes; each is whole.
               responses:
                 '200':
                   description: Events until the client is gone.
