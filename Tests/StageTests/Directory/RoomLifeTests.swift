@@ -163,7 +163,7 @@ struct RoomLifeTests {
         observation.cancel()
     }
 
-    @Test("A show's end is told for ten seconds, with or without a slate of its own; without a show a room ends at once")
+    @Test("A show's end is told for ten seconds, whatever its slate; without a show a room ends at once")
     func endOfShow() throws {
         let directory = directory()
         let told = Told()
