@@ -22,6 +22,16 @@ public enum RunningProcess {
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
+    /// The seconds for which the machine's processors had nothing to do since it started, all of them together (proc(5));
+    /// nil where the system does not tell.
+    public static func idleSeconds() -> Double? {
+        let text = String(decoding: FileManager.default.contents(atPath: "/proc/stat") ?? Data(), as: UTF8.self)
+        let fields = text.prefix { $0 != "\n" }.split(separator: " ").dropFirst().compactMap { Double($0) }
+        guard fields.count > 4 else { return nil }
+        // Waiting for a disk is no work either.
+        return (fields[3] + fields[4]) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// The resident memory of a process in bytes; nil when it is gone.
     public static func residentBytes(of pid: Int32) -> Int? {
         let text = String(decoding: FileManager.default.contents(atPath: "/proc/\(pid)/statm") ?? Data(), as: UTF8.self)

@@ -81,7 +81,7 @@ struct FanOutCommand: AsyncParsableCommand {
             "viewers",
             "CPU ms / viewer s",
             "of nginx",
-            "and kernel",
+            "and machine",
             "of nginx with it",
             "idle ms/s",
             "coming, ms / viewer",
@@ -107,7 +107,12 @@ struct FanOutCommand: AsyncParsableCommand {
         }
         table.printOut()
         print("\ntimes in milliseconds; delay is publisher to viewer, the publisher's own push included")
-        print("memory with one is that of the stream and one viewer after the same time; a crowd's is what it adds to that")
+        print(
+            """
+            and machine: what a crowd adds beside the server and this program, such as what the kernel sends later for nobody
+            memory with one: of the stream and one viewer after the same time; a crowd's is what it adds to that
+            """
+        )
     }
 
     /// What each server takes for the stream itself: the median of as many runs as there are rounds.
@@ -138,7 +143,7 @@ struct FanOutCommand: AsyncParsableCommand {
             Samples(zip(runs, nginx).map { part($0) / part($1) }).median.text(2)
         }
         return [
-            name, "\(viewers)", median(3, \.processor), ratio(\.processor), median(3, \.kernel), ratio(\.sending),
+            name, "\(viewers)", median(3, \.processor), ratio(\.processor), median(3, \.rest), ratio(\.sending),
             median(1, \.idle), median(2, \.coming),
             median(1, \.alone), median(1, \.memory),
             median(1) { $0.firstKey.median }, median(1) { $0.firstKey.percentile(99) },

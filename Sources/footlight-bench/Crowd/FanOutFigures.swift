@@ -2,9 +2,9 @@
 struct FanOutFigures {
     /// Processor milliseconds per viewer and second.
     var processor = 0.0
-    /// The same of the kernel's own threads for network work, which take over from a server that sends in long bursts
-    /// what is billed to one that does not.
-    var kernel = 0.0
+    /// What the crowd adds to the same of all the machine beside the server and this program: what the kernel sends later
+    /// than the server wrote it, and billed to nobody.
+    var rest = 0.0
     /// Processor milliseconds per second with the stream and without viewers.
     var idle = 0.0
     /// Processor milliseconds per viewer for coming, being let in, and the first seven seconds of watching.
@@ -21,5 +21,5 @@ struct FanOutFigures {
     var delivered = 0.0
 
     /// Processor milliseconds per viewer and second, wherever they were billed.
-    var sending: Double { processor + kernel }
+    var sending: Double { processor + rest }
 }

@@ -11,7 +11,7 @@ struct FanOutRun {
     let joins: Int
 
     /// Seconds before the crowd comes; the server is looked at between the two.
-    private static let lead = (first: 1, rest: 2)
+    private static let lead = (first: 1, rest: 4)
     /// Seconds until everybody has come and is known to watch, which Footlight says of nobody before the fifth.
     private static let settling = 7
 
@@ -81,7 +81,8 @@ struct FanOutRun {
         figures.delay = probe.stop()
         guard end.closed == 0 else { throw ToolFailure("\(server.name) sent \(end.closed) viewers away") }
         figures.processor = last.milliseconds(since: first) / Double(viewers)
-        figures.kernel = last.kernelMilliseconds(since: first) / Double(viewers)
+        figures.rest =
+            (last.restMilliseconds(since: first) - before.restMilliseconds(since: quiet)) / Double(viewers)
         figures.alone = Double(alone) / 1024 / 1024
         figures.memory = Double(last.bytes - alone) / 1024 / Double(viewers)
         let due = try bytesPerSecond * Double(viewers) * last.moment.seconds(since: first.moment)
