@@ -194,11 +194,14 @@ struct ViewerSession {
 
     /// Follows the median of the poll interval: a step towards each sample, whatever its distance, so that one long
     /// pause does not move it.
-    mutating func notePoll(_ interval: Int64, limit: Int64) {
+    ///
+    /// - Parameter isNew: It is not proven to watch yet. A player that waits for each segment comes somewhere between two
+    ///   of them, which cuts its first interval short: so the longest of the first ones is what it goes on from.
+    mutating func notePoll(_ interval: Int64, limit: Int64, isNew: Bool = false) {
         guard interval > 0 else { return }
         let sample = min(interval, limit)
-        guard poll > 0 else {
-            poll = UInt16(clamping: sample)
+        guard poll > 0, !isNew else {
+            poll = max(poll, UInt16(clamping: sample))
             return
         }
         let step = max(1, Int64(poll) / 8)

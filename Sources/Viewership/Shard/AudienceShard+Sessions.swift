@@ -65,7 +65,8 @@ extension AudienceShard {
         if sessions[place].mark == ViewerSession.never {
             if sessions[place].phase == .new { sessions[place].since = at }
         } else {
-            sessions[place].notePoll(at - sessions[place].mark, limit: targetDuration)
+            let isNew = sessions[place].phase == .new
+            sessions[place].notePoll(at - sessions[place].mark, limit: targetDuration, isNew: isNew)
         }
         sessions[place].mark = max(at, sessions[place].mark)
     }

@@ -60,6 +60,16 @@ struct RequestViewerTests {
         #expect(stand.metric("footlight_viewer_leaves_total", labels) == 1)
     }
 
+    @Test("G3 who waits for segments and comes between two of them ends half a segment behind the last")
+    func betweenSegments() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.record(sid, .playlistServed, at: 0, by: .llhls)
+        for segment in 0...5 { stand.record(sid, .playlistServed, at: 0.2 + Double(segment) * 2, by: .llhls) }
+        stand.advance(to: 60)
+        #expect(abs(stand.report.watchTimeSeconds - 11.2) < 0.005, "\(stand.report.watchTimeSeconds)")
+    }
+
     @Test("the time-out follows the target duration between 12 and 30 seconds")
     func configuredTimeout() {
         #expect(ViewershipConfiguration(targetDuration: 2).timeout(of: .hls) == 12)
