@@ -100,7 +100,9 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
                 """
         )
-        opening.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: true))
+        // A player that is promised pictures waits for them.
+        let hasPictures = RenditionFeedName(feed.name)?.rendition != RenditionLadder.audioName
+        opening.writeImmutableBuffer(FLVTagWriter.header(hasAudio: true, hasVideo: hasPictures))
         // By the channel, because answers to earlier requests may still wait there.
         context.writeAndFlush(NIOAny(opening), promise: writer.nextInQueue())
         let viewer = Viewer(output: self, writer: writer, wire: .flv, session: session)

@@ -39,6 +39,22 @@ struct FLVStreamTests {
         }
     }
 
+    @Test("A stream of sound alone promises no pictures, for which a player would wait")
+    func soundAlone() async throws {
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            stand.feeds.open("r")
+            let feed = stand.feeds.open("r.rendition.audio")
+            for packet in [Packets.audio(), Packets.sound(0)] { feed.receive(packet) }
+            let client = try await stand.connect()
+            try await client.ask("/live/r_audio.flv")
+            #expect(try await eventually { !tags(client).isEmpty })
+            let (_, body) = try #require(client.answer)
+            #expect(Array(body.readableBytesView.prefix(5)) == [0x46, 0x4C, 0x56, 1, 4])
+            try await client.close()
+        }
+    }
+
     @Test("What is asked behind a stream on the same connection, in the same segment too, is never answered")
     func nothingBehind() async throws {
         try await withLoops { group in
