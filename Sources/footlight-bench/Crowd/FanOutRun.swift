@@ -22,8 +22,8 @@ struct FanOutRun {
 
     /// The server's resident bytes without a crowd, when it has been on air for as long as with one.
     ///
-    /// A server that keeps minutes of a program takes more all the time until it has them, whoever watches. What it takes
-    /// beyond this is the crowd's.
+    /// A server that keeps the last minute of a program takes more and more until it has that, whoever watches. What it
+    /// takes beyond this is the crowd's.
     func measureAlone(_ server: MediaServer) async throws -> Int {
         try await withStream(on: server) { stream, group in
             try await Task.sleep(for: .seconds(Self.lead.first + Self.lead.rest))

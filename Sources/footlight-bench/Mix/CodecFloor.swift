@@ -5,13 +5,15 @@ import Stage
 
 /// What decoding one host and encoding a program costs, with nothing in between.
 ///
-/// The pictures still have to be brought from one to the other; the time for that is not counted.
+/// The pictures still have to be brought from one to the other; the time for that is not counted. As for a mix, reading
+/// the host's packets and opening the codecs is.
 struct CodecFloor {
     let clip: Clip
     let program: ProgramConfiguration
 
     /// Processor seconds per second of program.
     func run() throws -> Double {
+        let before = ProcessorTime.own
         let packets = try clip.packets
         guard let pictures = packets.first(where: { $0.content == .videoConfiguration(.h264) }),
             let sound = packets.first(where: { $0.content == .audioConfiguration(.aac) })
@@ -29,7 +31,6 @@ struct CodecFloor {
         let canvas = try Canvas(width: program.width, height: program.height)
         var (index, sample): (Int64, Int64) = (0, 0)
         var between = 0.0
-        let before = ProcessorTime.own
         for packet in packets {
             switch packet.content {
             case .picture:
