@@ -123,7 +123,7 @@ struct RoomDatabaseTests {
         let other = try DatabaseQueue(path: folder.database)
         try other.inDatabase { connection in
             try connection.execute(sql: "BEGIN IMMEDIATE")
-            #expect(fault { try save([room("RM2")], in: database) } == "unavailable")
+            #expect(fault { try save([room("RM2")], in: database) } == "locked")
             try connection.execute(sql: "ROLLBACK")
         }
         try save([room("RM2")], in: database)
@@ -139,6 +139,8 @@ struct RoomDatabaseTests {
             return "none"
         } catch StoreFault.damaged {
             return "damaged"
+        } catch StoreFault.locked {
+            return "locked"
         } catch StoreFault.unavailable {
             return "unavailable"
         } catch {
