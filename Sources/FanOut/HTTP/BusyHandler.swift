@@ -1,4 +1,5 @@
 public import NIOCore
+import Stage
 
 /// Answers whatever is asked on a connection that there is no room for, and ends it.
 ///

@@ -34,7 +34,7 @@ extension MediaResponse {
         // Numbers and strings can always be written; without a body the status still says it.
         let data = (try? encoder.encode(StageError.Body(error))) ?? Data()
         return MediaResponse(
-            status: HTTPResponse.Status(code: error.status),
+            status: .serviceUnavailable,
             contentType: "application/json; charset=utf-8",
             cacheControl: "no-store",
             body: [ByteBuffer(bytes: data)],

@@ -41,8 +41,9 @@ struct AnswerDatesTests {
     @Test("Playlists, media, refusals, streams, and files one after the other have it")
     func answers() async throws {
         let stand = try SiteStand()
-        stand.goOnAir("r")
-        for path in ["/live/r/index.m3u8", "/live/r/media.m3u8?sid=r-1", "/live/r/no.m4s", "/live/none.flv"] {
+        let run = stand.goOnAir("r").run
+        let refused = ["/live/r/\(run)/none.m4s", "/live/none.flv", "/live/none/index.m3u8"]
+        for path in ["/live/r/index.m3u8", "/live/r/media.m3u8?sid=r-1", "/live/r/\(run)/s1.m4s"] + refused {
             #expect(try stand.exchange(path)?.head.headerFields[.date] == Self.example, "\(path)")
         }
         #expect(try stand.exchange("/live/r/index.m3u8", method: .options)?.head.headerFields[.date] == Self.example)

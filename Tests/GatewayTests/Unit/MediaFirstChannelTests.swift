@@ -97,6 +97,7 @@ struct MediaFirstChannelTests {
         silent.channel.embeddedEventLoop.advanceTime(by: .seconds(3))
         #expect(!silent.channel.isActive)
         try stands[0].channel.close().wait()
+        stands[0].channel.embeddedEventLoop.run()
         let next = try Stand(gate: gate)
         try next.send("GET /live/nobody/index.m3u8 HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try next.written().hasPrefix("HTTP/1.1 404"))
