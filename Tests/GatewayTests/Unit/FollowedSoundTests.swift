@@ -127,7 +127,7 @@ struct FollowedSoundTests {
             codec: nil
         )
         let talking = ["PA1", "PA2"].map { host($0) { $0.tracks = [mic] } }
-        var room = followed(talking + [host("PA3")], duck: "off")
+        var room = followed(talking + [host("PA3") { $0.tracks = [] }], duck: "off")
         #expect(room.scene.audible == ["PA1", "PA2"])
         var change = event(.roomUpdated)
         change.room = self.room(RoomSoundResource())

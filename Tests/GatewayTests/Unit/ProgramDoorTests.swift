@@ -6,6 +6,7 @@ import Media
 import NIOCore
 import NIOPosix
 import RTMP
+import Stage
 import Synchronization
 import Testing
 

@@ -177,7 +177,7 @@ import Testing
         let result = (output.fingerprint, renderer.statistics.tilesDrawn, decoded)
         guard hasCovered else { return result }
         // Uncovered it is there, with its pictures.
-        scene.tiles[1].rectangle.x = 240
+        scene.tiles[1].rectangle = TileRectangle(x: 240, y: 0, width: 80, height: 180)
         renderer.apply(scene)
         renderer.advance(to: Rehearsal.moment(5300))
         let uncovered = renderer.newestCanvas.averageColour(of: PixelRectangle(x: 70, y: 40, width: 40, height: 30))

@@ -91,11 +91,9 @@ import Testing
 
     @Test("A file that is taken back fades out, as one that is not wanted any more")
     func takenBack() throws {
-        let rehearsal = try Rehearsal()
-        rehearsal.renderer.provide(try SoundFile.tone(440), for: "asset:music")
-        rehearsal.renderer.apply(Self.slate("asset:music"))
+        let rehearsal = try Rehearsal(music: SoundFile.tone(440))
         rehearsal.run(to: 3000)
-        rehearsal.renderer.provide(ByteBuffer(), for: "asset:music")
+        rehearsal.renderer.provide(ByteBuffer(), for: Rehearsal.music)
         rehearsal.run(to: 5000)
         let output = rehearsal.output
         #expect(abs(TestTone.amplitude(of: 440, in: output.sound(from: 700, to: 2900)) - Self.amplitude) < 0.003)

@@ -163,7 +163,7 @@ struct RoomLifeTests {
         observation.cancel()
     }
 
-    @Test("A show's end is told for ten seconds, whatever its slate; without a show a room ends at once")
+    @Test("A show's end is told for ten seconds, with or without its own slate; a room without a show ends at once")
     func endOfShow() throws {
         let directory = directory()
         let told = Told()
@@ -179,11 +179,14 @@ struct RoomLifeTests {
             if room.isSeen {
                 let grant = try directory.authorizePublish(streamKey: #require(ann.credentials).streamKey).get()
                 _ = directory.publishBegan(grant, connection: 1)
-                directory.publishChanged(
-                    grant,
-                    connection: 1,
-                    media: PublishedMedia(hasVideo: true, hasAudio: true)
+                let media = PublishedMedia(hasVideo: true, hasAudio: true)
+                directory.publishChanged(grant, connection: 1, media: media)
+                let seen = MixerReport.Entry(
+                    participantSID: ann.participant.sid,
+                    audioLevel: nil,
+                    subscribed: [.mic, .camera]
                 )
+                try directory.report(room: room.name, MixerReport(entries: [seen]))
             }
             // What was on air and is not any more was on air all the same.
             try directory.leave(room: room.name, participant: "ann", reason: .left)
