@@ -2,6 +2,7 @@
 import FootlightTesting
 import Media
 import NIOCore
+import NIOPosix
 import Stage
 import Testing
 
@@ -111,15 +112,20 @@ struct FLVStreamTests {
         }
     }
 
+    /// A gateway with room for one viewer, who is there.
+    private func fullHouse(_ group: MultiThreadedEventLoopGroup) async throws -> HTTPStand {
+        let stand = try await HTTPStand(group, configuration: FanOutConfiguration(tick: .zero, maximumViewers: 1))
+        stand.feeds.open("r").receive(Packets.key(0))
+        let first = try await stand.connect()
+        try await first.ask("/live/r.flv")
+        #expect(try await eventually { tags(first) == ["K0"] })
+        return stand
+    }
+
     @Test("A gateway that is full refuses with 503 and counts nobody")
     func full() async throws {
         try await withLoops { group in
-            let configuration = FanOutConfiguration(tick: .zero, maximumViewers: 1)
-            let stand = try await HTTPStand(group, configuration: configuration)
-            stand.feeds.open("r").receive(Packets.key(0))
-            let first = try await stand.connect()
-            try await first.ask("/live/r.flv")
-            #expect(try await eventually { tags(first) == ["K0"] })
+            let stand = try await fullHouse(group)
             let second = try await stand.connect()
             try await second.ask("/live/r.flv")
             #expect(
@@ -132,12 +138,7 @@ struct FLVStreamTests {
     @Test("While there is no room, or memory is short, who shows its session id goes on; a foreign one is a newcomer")
     func returns() async throws {
         try await withLoops { group in
-            let configuration = FanOutConfiguration(tick: .zero, maximumViewers: 1)
-            let stand = try await HTTPStand(group, configuration: configuration)
-            stand.feeds.open("r").receive(Packets.key(0))
-            let first = try await stand.connect()
-            try await first.ask("/live/r.flv")
-            #expect(try await eventually { tags(first) == ["K0"] })
+            let stand = try await fullHouse(group)
             stand.feeds.holdAdmission(true)
             let back = try await stand.connect()
             try await back.ask("/live/r.flv?sid=r-1")

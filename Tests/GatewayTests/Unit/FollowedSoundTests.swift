@@ -113,20 +113,7 @@ struct FollowedSoundTests {
 
     @Test("Backstage the hosts with a microphone hear each other, and the audience none of them")
     func talkback() {
-        let mic = TrackResource(
-            sid: "MT",
-            name: TrackName.mic.rawValue,
-            kind: TrackName.mic.kind.rawValue,
-            published: true,
-            subscribed: true,
-            enabled: true,
-            mediaState: "playable",
-            width: nil,
-            height: nil,
-            fps: nil,
-            codec: nil
-        )
-        let talking = ["PA1", "PA2"].map { host($0) { $0.tracks = [mic] } }
+        let talking = ["PA1", "PA2"].map { host($0) { $0.tracks = [.playing(.mic)] } }
         var room = followed(talking + [host("PA3") { $0.tracks = [] }], duck: "off")
         #expect(room.scene.audible == ["PA1", "PA2"])
         var change = event(.roomUpdated)
