@@ -3,28 +3,34 @@ import Stage
 
 /// The rooms whose program is there for viewers, whoever is on stage.
 struct AwaitedPrograms {
-    private var rooms: Set<String> = []
+    /// What the viewers of a room want of its program.
+    struct Wish: Hashable {
+        let room: String
+        let demand: MixerSupervision.Demand
+    }
+
+    private var wishes: Set<Wish> = []
 
     init() {}
 
-    /// Takes in which rooms those are now.
+    /// Takes in what viewers want now.
     ///
-    /// - Returns: What mixers are to be told: each of them every time, for a room may have ended and another one have
-    ///   its name since, and once those that are none any more.
-    mutating func look(at awaited: Set<String>) -> [(room: String, isAwaited: Bool)] {
-        defer { rooms = awaited }
-        return rooms.subtracting(awaited).map { ($0, false) } + awaited.map { ($0, true) }
+    /// - Returns: What mixers are to be told: each wish every time, for a room may have ended and another one have its
+    ///   name since, and once those that are none any more.
+    mutating func look(at wishes: Set<Wish>) -> [(wish: Wish, isOn: Bool)] {
+        defer { self.wishes = wishes }
+        return self.wishes.subtracting(wishes).map { ($0, false) } + wishes.map { ($0, true) }
     }
 }
 
 extension Pipeline {
-    /// The rooms with somebody to be shown a program.
+    /// What the viewers of rooms want of their programs.
     ///
     /// Those who watch one are not to lose it with the last host, and those who came before the first one see the slate
     /// if the room has one of its own for them.
     ///
     /// - Parameter counted: The rooms in which viewers count.
-    func awaitedRooms(_ counted: [String]) -> Set<String> {
+    func viewersWishes(_ counted: [String]) -> Set<AwaitedPrograms.Wish> {
         var rooms = Set(counted).union(hls.awaitedRooms)
         for feed in feeds.all where feed.activity.viewers > 0 {
             if let rendition = RenditionFeedName(feed.name) {
@@ -33,10 +39,12 @@ extension Pipeline {
                 rooms.insert(feed.name)
             }
         }
-        return rooms.filter { room in
-            guard let feed = feeds.feed(room) else { return false }
-            return feed.activity.packets > 0 || hasOpeningSlate(room)
+        var wishes: Set<AwaitedPrograms.Wish> = []
+        for room in rooms where feeds.feed(room) != nil {
+            wishes.insert(.init(room: room, demand: .viewers))
+            if hasOpeningSlate(room) { wishes.insert(.init(room: room, demand: .opening)) }
         }
+        return wishes
     }
 
     private func hasOpeningSlate(_ room: String) -> Bool {

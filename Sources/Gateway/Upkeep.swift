@@ -56,8 +56,8 @@ struct Upkeep: Service {
         // The stage makes news of what changed.
         for room in rooms { pipeline.stage.viewershipChanged(room: room.room, viewers: room.concurrent) }
         let watched = rooms.filter { $0.concurrent > 0 }.map(\.room)
-        for (room, isAwaited) in awaited.look(at: pipeline.awaitedRooms(watched)) {
-            pipeline.mixers.demandChanged(room: room, .viewers, isOn: isAwaited)
+        for (wish, isOn) in awaited.look(at: pipeline.viewersWishes(watched)) {
+            pipeline.mixers.demandChanged(room: wish.room, wish.demand, isOn: isOn)
         }
         news.look(at: rooms)
         web.keepTotals()

@@ -15,7 +15,9 @@ struct MixerSupervision {
         case recording
         /// Its playlist was started by command.
         case hls
-        /// Somebody watches it, or waits for it and has something to see.
+        /// Somebody is there early, and the room has a slate of its own to see until the first host comes.
+        case opening
+        /// Somebody watches it: it goes on for them, and is not begun, for it may come from elsewhere.
         case viewers
     }
 
@@ -81,8 +83,10 @@ struct MixerSupervision {
     }
 
     /// The room is over and its process is gone: nothing will follow.
-    var isFinished: Bool {
-        if isEnded, case .stopped = state { true } else { false }
+    var isFinished: Bool { isEnded && isStopped }
+
+    private var isStopped: Bool {
+        if case .stopped = state { true } else { false }
     }
 
     /// A room begins; what an earlier one of its name left behind goes by itself.
@@ -97,7 +101,7 @@ struct MixerSupervision {
     mutating func demandChanged(_ demand: Demand, _ isOn: Bool, now: MonotonicTime) -> Action {
         if isOn {
             demands.insert(demand)
-        } else if demands.remove(demand) == .viewers, !hasHost {
+        } else if let gone = demands.remove(demand), gone == .viewers || gone == .opening, !hasHost {
             // Who stopped or lost a connection may be back, as a host may.
             hostless = now
         }
@@ -163,7 +167,8 @@ struct MixerSupervision {
         guard !isEnded else { return false }
         // Nobody could tell a new process what to show.
         if isLingering { return isRunning }
-        if hasHost || !demands.isEmpty { return true }
+        if hasHost || demands.contains(where: { $0 != .viewers }) { return true }
+        if !demands.isEmpty, !isStopped { return true }
         guard let hostless else { return false }
         return now.seconds(since: hostless) < configuration.idle
     }

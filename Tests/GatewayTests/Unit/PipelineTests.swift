@@ -129,7 +129,7 @@ struct PipelineTests {
             for name in ["over", "nowhere"] { pipeline.mixers.demandChanged(room: name, .viewers, isOn: true) }
             #expect(try await eventually { mixers.rooms.withLock { Set($0).isSuperset(of: ["recorded", "listed"]) } })
             try recordings.stop(room: "recorded")
-            pipeline.mixers.demandChanged(room: "empty", .viewers, isOn: true)
+            pipeline.mixers.demandChanged(room: "empty", .opening, isOn: true)
             #expect(try await eventually { mixers.rooms.withLock { $0.contains("empty") } })
             #expect(mixers.rooms.withLock { Set($0) } == ["recorded", "listed", "empty"])
             running.cancel()
@@ -137,19 +137,16 @@ struct PipelineTests {
         }
     }
 
-    @Test("Viewers have a program of a room that has had one, or has a slate for those who come early")
-    func awaitedRooms() async throws {
+    @Test("Viewers keep their room's program, and begin that of a room with a slate for those who come early")
+    func viewersWishes() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
             _ = try pipeline.stage.create(RoomSettings(name: "plain"))
             var early = RoomSettings(name: "early")
             early.layout.slates.startingSoon = .init(text: "Soon")
             _ = try pipeline.stage.create(early)
-            #expect(pipeline.awaitedRooms([]).isEmpty)
-            #expect(pipeline.awaitedRooms(["plain", "early", "nowhere"]) == ["early"])
-            pipeline.feeds.feed("plain")?.receive(
-                MediaPacket(content: .metadata, timestamp: 0, body: ByteBuffer(), headerLength: 0)
-            )
-            #expect(try await eventually { pipeline.awaitedRooms(["plain"]) == ["plain"] })
+            #expect(pipeline.viewersWishes([]).isEmpty)
+            let wishes = Set(pipeline.viewersWishes(["plain", "early", "nowhere"]).map { "\($0.room) \($0.demand)" })
+            #expect(wishes == ["plain viewers", "early viewers", "early opening"])
         }
     }
 
