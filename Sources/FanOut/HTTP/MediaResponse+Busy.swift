@@ -10,14 +10,14 @@ extension MediaResponse {
     static let busy: MediaResponse = {
         var error = StageError.serverBusy(retryAfter: 5)
         error.cause = "The gateway has no room for another viewer"
-        return refusal(error)
+        return refusal(error, .serviceUnavailable)
     }()
 
     /// More requests of one viewer wait than a player has use for.
     static let tooManyWaits: MediaResponse = {
         var error = StageError.tooManyRequests(retryAfter: 1)
         error.cause = "More requests of one viewer wait than a player has use for"
-        return refusal(error)
+        return refusal(error, .tooManyRequests)
     }()
 
     /// More requests from one address than it is granted, for media or for the API behind.
@@ -25,16 +25,17 @@ extension MediaResponse {
     /// - Parameter rate: How many it is granted a second; a request that is refused costs it nothing, so that after the
     ///   time for one there is one.
     static func tooManyRequests(rate: Double) -> MediaResponse {
-        refusal(.tooManyRequests(retryAfter: Int(min(max(1 / rate, 1), 3600).rounded(.up))))
+        refusal(.tooManyRequests(retryAfter: Int(min(max(1 / rate, 1), 3600).rounded(.up))), .tooManyRequests)
     }
 
-    private static func refusal(_ error: StageError) -> MediaResponse {
+    /// - Parameter status: The error's, with its words.
+    private static func refusal(_ error: StageError, _ status: HTTPResponse.Status) -> MediaResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Numbers and strings can always be written; without a body the status still says it.
         let data = (try? encoder.encode(StageError.Body(error))) ?? Data()
         return MediaResponse(
-            status: .serviceUnavailable,
+            status: status,
             contentType: "application/json; charset=utf-8",
             cacheControl: "no-store",
             body: [ByteBuffer(bytes: data)],
