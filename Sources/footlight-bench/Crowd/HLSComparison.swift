@@ -14,6 +14,8 @@ struct HLSComparison {
 
     /// Seconds in which a crowd settles before it is measured.
     private static let settling = 2
+    /// Seconds in which the server and the machine are watched without a crowd.
+    private static let lead = 4
 
     /// Measures, and prints a table.
     func run() async throws {
@@ -44,6 +46,8 @@ struct HLSComparison {
             "KiB",
             "CPU us / answer",
             "of nginx",
+            "and machine",
+            "of nginx with it",
             "CPU ms / viewer s",
             "KiB / viewer",
             "first picture, median",
@@ -90,7 +94,7 @@ struct HLSComparison {
         try scout.stop()
         table.printOut()
         print("\nparts of \(period) ms at most; times in milliseconds;")
-        print("the processor's above what each server uses without viewers;")
+        print("the processor's above what each server uses without viewers; the machine's is all but the players' own;")
         print("delay is from a part's last picture at the publisher to the part's last byte at a player")
     }
 
@@ -103,7 +107,7 @@ struct HLSComparison {
         whileWatching: (inout HLSFigures) throws -> Void = { _ in }
     ) async throws -> HLSFigures {
         let quiet = try ServerReading(name, pid: pid)
-        try await Task.sleep(for: .seconds(2))
+        try await Task.sleep(for: .seconds(Self.lead))
         let before = try ServerReading(name, pid: pid)
         let crowd = try RequestCrowd(of: size, port: port, next: steps)
         defer { crowd.leave() }
@@ -119,13 +123,13 @@ struct HLSComparison {
         let answers = Double(end.answers - start.answers)
         let time = last.moment.seconds(since: first.moment)
         // Milliseconds a second.
-        let used =
-            last.milliseconds(since: first) + last.kernelMilliseconds(since: first)
-            - before.milliseconds(since: quiet) - before.kernelMilliseconds(since: quiet)
+        let used = last.milliseconds(since: first) - before.milliseconds(since: quiet)
+        let rest = last.restMilliseconds(since: first) - before.restMilliseconds(since: quiet)
         var figures = HLSFigures()
         figures.rate = answers / time
         figures.size = Double(end.bytes - start.bytes) / answers / 1024
         figures.cost = used * 1000 / figures.rate
+        figures.machineCost = (used + rest) * 1000 / figures.rate
         figures.viewerCost = used / Double(size)
         figures.memory = Double(last.bytes - before.bytes) / 1024 / Double(size)
         try whileWatching(&figures)
@@ -155,9 +159,12 @@ struct HLSComparison {
         func median(_ digits: Int, _ part: (HLSFigures) -> Double) -> String {
             Samples(runs.map(part)).median.text(digits)
         }
-        let ratios = Samples(zip(runs, nginx).map { $0.cost / $1.cost })
+        func ratio(_ part: (HLSFigures) -> Double) -> String {
+            Samples(zip(runs, nginx).map { part($0) / part($1) }).median.text(2)
+        }
         return [
-            name, "\(viewers)", median(0, \.rate), median(1, \.size), median(1, \.cost), ratios.median.text(2),
+            name, "\(viewers)", median(0, \.rate), median(1, \.size), median(1, \.cost), ratio(\.cost),
+            median(1, \.machineCost), ratio(\.machineCost),
             median(3, \.viewerCost), median(1, \.memory),
             median(1) { $0.firstPicture.median }, median(1) { $0.firstPicture.percentile(99) },
             median(1) { $0.delay.median }, median(1) { $0.delay.percentile(99) },

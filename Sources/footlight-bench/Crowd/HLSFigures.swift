@@ -4,9 +4,12 @@ struct HLSFigures {
     var rate = 0.0
     /// KiB of an answer, its header included.
     var size = 0.0
-    /// Processor microseconds of an answer, the kernel's network threads included and what runs without viewers not.
+    /// Processor microseconds of an answer, without what the server uses without viewers.
     var cost = 0.0
-    /// Processor milliseconds per viewer and second, likewise.
+    /// The same of all the machine beside this program: with what the kernel sends later than the server wrote it, and
+    /// billed to nobody.
+    var machineCost = 0.0
+    /// Processor milliseconds per viewer and second, as `cost`.
     var viewerCost = 0.0
     /// Resident memory per viewer in KiB.
     var memory = 0.0

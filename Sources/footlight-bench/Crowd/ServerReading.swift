@@ -1,5 +1,4 @@
 import FootlightTesting
-import Foundation
 import Glibc
 import Media
 
@@ -9,7 +8,6 @@ struct ServerReading {
     /// Its resident memory in bytes.
     let bytes: Int
     private let used: Double
-    private let kernel: Double
     /// Processor seconds of this program, and those in which no processor of the machine worked.
     private let own: Double
     private let idle: Double
@@ -22,20 +20,12 @@ struct ServerReading {
         (self.own, self.idle) = (own, idle)
         moment = .now()
         self.used = used
-        kernel = RunningProcess.all().filter(Self.isNetworkThread).reduce(0) {
-            $0 + (RunningProcess.processorSeconds(of: $1) ?? 0)
-        }
         self.bytes = bytes
     }
 
     /// Processor milliseconds per second.
     func milliseconds(since earlier: ServerReading) -> Double {
         (used - earlier.used) * 1000 / moment.seconds(since: earlier.moment)
-    }
-
-    /// The same of the kernel's own threads for network work.
-    func kernelMilliseconds(since earlier: ServerReading) -> Double {
-        (kernel - earlier.kernel) * 1000 / moment.seconds(since: earlier.moment)
     }
 
     /// The same of all that worked beside the server and this program.
@@ -46,10 +36,5 @@ struct ServerReading {
         let time = moment.seconds(since: earlier.moment)
         let busy = time * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - (idle - earlier.idle)
         return (busy - (used - earlier.used) - (own - earlier.own)) * 1000 / time
-    }
-
-    private static func isNetworkThread(_ pid: Int32) -> Bool {
-        let name = FileManager.default.contents(atPath: "/proc/\(pid)/comm") ?? Data()
-        return name.starts(with: Data("ksoftirqd/".utf8))
     }
 }
