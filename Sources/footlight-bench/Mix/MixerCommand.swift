@@ -26,6 +26,9 @@ struct MixerCommand: AsyncParsableCommand {
     @Flag(help: "Also compare the pictures with what the hosts give without any shortcut.")
     var likeness = false
 
+    @Option(help: "x264 parameters to try in place of the defaults.")
+    var coderOptions = VideoEncoderConfiguration.usualOptions
+
     func run() async throws {
         CodecLibraries.quiet()
         var clips: [Clip] = []
@@ -36,9 +39,8 @@ struct MixerCommand: AsyncParsableCommand {
     }
 
     private func measureOwn(_ clips: [Clip]) throws {
-        let options = VideoEncoderConfiguration.usualOptions
         for _ in 0..<rounds {
-            let run = try FootlightMix(clips: clips, program: size.program, encoderOptions: options).run()
+            let run = try FootlightMix(clips: clips, program: size.program, encoderOptions: coderOptions).run()
             let parts: [(String, Double)] = [
                 ("decode", run.decode), ("compose", run.compose), ("encode", run.encode), ("sound", run.sound),
                 ("mixing", run.mixing), ("rest", run.rest), ("total", run.total),
@@ -59,14 +61,13 @@ struct MixerCommand: AsyncParsableCommand {
         var floors = Samples()
         var ffmpegUsual = Samples()
         var ffmpegEqual = Samples()
-        let usualOptions = VideoEncoderConfiguration.usualOptions
         for round in 0..<rounds {
             plain.append(try FootlightMix(clips: clips, program: program, encoderOptions: "").run())
             ffmpegEqual.add(try await FFmpegMix(clips: clips, program: program, codecs: .asFootlight).run())
-            usual.append(try FootlightMix(clips: clips, program: program, encoderOptions: usualOptions).run())
+            usual.append(try FootlightMix(clips: clips, program: program, encoderOptions: coderOptions).run())
             ffmpegUsual.add(try await FFmpegMix(clips: clips, program: program, codecs: .presetOnly).run())
             if clips.count == 1 {
-                let mix = FootlightMix(clips: clips, program: program, encoderOptions: usualOptions, hasTags: false)
+                let mix = FootlightMix(clips: clips, program: program, encoderOptions: coderOptions, hasTags: false)
                 bare.append(try mix.run())
                 floors.add(try CodecFloor(clip: clips[0], program: program).run())
             }
@@ -111,7 +112,7 @@ struct MixerCommand: AsyncParsableCommand {
         let likeness = Likeness(clips: clips, program: size.program)
         let preset = try await likeness.ofPreset()
         let plain = try await likeness.ofFootlight(encoderOptions: "")
-        let usual = try await likeness.ofFootlight(encoderOptions: VideoEncoderConfiguration.usualOptions)
+        let usual = try await likeness.ofFootlight(encoderOptions: coderOptions)
         print("\nSSIM of the program against its hosts wholly decoded, scaled by Lanczos and not coded\n")
         var table = Table("", "SSIM")
         table.add(["that reference, coded by ffmpeg, veryfast zerolatency", preset.text(5)])
