@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOCore
 import Synchronization
 
@@ -10,7 +11,8 @@ final class AnswerDates: Sendable {
         var line = ByteBuffer()
     }
 
-    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    /// English whatever the locale, which what the C library writes is not.
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
@@ -42,20 +44,11 @@ final class AnswerDates: Sendable {
 
     /// As in `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func text(of second: Int) -> String {
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let time = ((second % 86_400) + 86_400) % 86_400
-        let day = (second - time) / 86_400
-        // Years that begin in March, counted from the year 0: a leap day is the last of its year, and of its 400 years.
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let dayOfMonth = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        let month = (monthFromMarch + 2) % 12
-        let year = yearOfEra + era * 400 + (month < 2 ? 1 : 0)
-        let clock = [time / 3600, time / 60 % 60, time % 60].map(two).joined(separator: ":")
-        return "\(days[((day % 7) + 7) % 7]), \(two(dayOfMonth)) \(months[month]) \(year) \(clock) GMT"
+        var (moment, parts) = (time_t(second), tm())
+        gmtime_r(&moment, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(two).joined(separator: ":")
+        let (day, month) = (days[Int(parts.tm_wday)], months[Int(parts.tm_mon)])
+        return "\(day), \(two(parts.tm_mday)) \(month) \(Int(parts.tm_year) + 1900) \(clock) GMT"
     }
 }
