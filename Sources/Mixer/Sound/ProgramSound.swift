@@ -114,7 +114,9 @@ final class ProgramSound {
 
     private func makeReturns(_ hosts: [String: ProgramHost], _ leaving: [ProgramHost], from first: Int64) {
         guard let returnOutput, !returns.isEmpty else { return }
-        let aside = (hosts.sorted { $0.key < $1.key }.map(\.value) + leaving).filter { $0.sound.isAside }
+        let aside =
+            hosts.filter { $0.value.sound.isAside }.sorted { $0.key < $1.key }.map(\.value)
+            + leaving.filter { $0.sound.isAside }
         if !aside.isEmpty {
             talk.left.update(from: sum.left, count: ProgramTime.quantum)
             talk.right.update(from: sum.right, count: ProgramTime.quantum)
