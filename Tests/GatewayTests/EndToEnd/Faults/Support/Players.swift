@@ -16,9 +16,11 @@ enum Players {
     }
 
     /// What a decoder complains about in a file; empty for a sound one.
+    ///
+    /// Timestamps keep the file's own time base: in one made of a frame rate that ffmpeg guesses, pictures may meet.
     static func complaints(about path: String) async throws -> String {
         let child = try ChildProcess([
-            "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", path, "-f", "null", "-",
+            "ffmpeg", "-hide_banner", "-nostdin", "-v", "error", "-i", path, "-enc_time_base", "-1", "-f", "null", "-",
         ])
         try await child.waitForSuccess(.seconds(60))
         return child.standardError
