@@ -19,8 +19,8 @@ struct MediaResponse {
     /// Whose playlist this is, if it is one that counts.
     var viewer: ViewerSession?
 
-    /// - Parameter isCompressed: Whether `body` is a gzip file; nil for a playlist that never is.
-    static func playlist(_ body: ByteBuffer, cacheControl: String, isCompressed: Bool? = nil) -> MediaResponse {
+    /// - Parameter isCompressed: Whether `body` is a gzip file.
+    static func playlist(_ body: ByteBuffer, cacheControl: String, isCompressed: Bool) -> MediaResponse {
         MediaResponse(
             status: .ok,
             contentType: "application/vnd.apple.mpegurl",

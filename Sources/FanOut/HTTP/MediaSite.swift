@@ -66,7 +66,7 @@ public struct MediaSite: Sendable {
         case .flv:
             return .now(.refusal(.notFound, "not a file"))
         case .multivariantPlaylist(let room):
-            return .now(multivariantPlaylist(of: programs, room: room, player: player))
+            return .now(multivariantPlaylist(of: programs, room: room, head: head, player: player))
         case .mediaPlaylist(let room, let rendition):
             guard let program = programs.offered(rendition) else {
                 return .now(.refusal(.notFound, "there is no such rendition, or not at present"))
@@ -96,7 +96,12 @@ public struct MediaSite: Sendable {
         return response
     }
 
-    private func multivariantPlaylist(of program: HLSRenditions, room: String, player: PlayerRequest) -> MediaResponse {
+    private func multivariantPlaylist(
+        of program: HLSRenditions,
+        room: String,
+        head: HTTPRequest,
+        player: PlayerRequest
+    ) -> MediaResponse {
         guard feeds.hasRoom(for: player, by: .hls, in: room, among: audience) else { return .busy }
         // Who comes too early asks again; each time would be another viewer who never watched.
         guard program.isOffered else {
@@ -108,7 +113,9 @@ public struct MediaSite: Sendable {
             return .foreignSession
         case .viewer(let sid), .uncounted(let sid):
             guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
-            return .playlist(playlist, cacheControl: "no-store")
+            let readsGzip = Gzip.isAccepted(head.headerFields[.acceptEncoding])
+            let compressed = readsGzip ? Gzip.compress(playlist) : nil
+            return .playlist(compressed ?? playlist, cacheControl: "no-store", isCompressed: compressed != nil)
         }
     }
 

@@ -61,6 +61,23 @@ struct GzipTests {
         #expect(compressed.body.readableBytes * 3 < plain.body.readableBytes)
     }
 
+    @Test("So is a multivariant playlist, each viewer's own")
+    func multivariantPlaylists() throws {
+        let stand = try SiteStand()
+        stand.goOnAir("r")
+        let path = "/live/r/index.m3u8"
+        let plain = try #require(try stand.exchange(path))
+        #expect(plain.head.headerFields[.contentEncoding] == nil && plain.head.headerFields[.vary] == "Accept-Encoding")
+        let compressed = try #require(try stand.exchange(path, fields: [.acceptEncoding: "gzip"]))
+        #expect(compressed.head.headerFields[.contentEncoding] == "gzip")
+        #expect(compressed.head.headerFields[.cacheControl] == "no-store")
+        // All but the session ids in it is the same.
+        let ids = /sid=[^"\n&]+/
+        let text = try expand(compressed.body)
+        #expect(text.replacing(ids, with: "") == plain.text.replacing(ids, with: "") && text.contains("sid="))
+        #expect(text != plain.text)
+    }
+
     @Test("A player that knows nothing of low latency gets every segment, one that asks for a delta update the newest")
     func plainPlayers() throws {
         let stand = try SiteStand()

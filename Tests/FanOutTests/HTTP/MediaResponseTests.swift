@@ -54,7 +54,11 @@ struct MediaResponseTests {
 
     @Test("A playlist is whole whatever range is asked for")
     func playlist() {
-        let response = MediaResponse.playlist(ByteBuffer(string: "#EXTM3U\n"), cacheControl: "no-store")
+        let response = MediaResponse.playlist(
+            ByteBuffer(string: "#EXTM3U\n"),
+            cacheControl: "no-store",
+            isCompressed: false
+        )
         let (head, body) = response.resolved(method: .get, range: "bytes=0-3")
         #expect(head.status == .ok)
         #expect(head.headerFields[.acceptRanges] == nil)
