@@ -9,7 +9,10 @@ import Testing
 struct KilledMixerTests {
     /// Promised: pushing again within this many seconds.
     private static let promise = 2.0
-    /// Milliseconds between two pictures from which on one has died; a slow machine leaves out one or two of them.
+    /// Milliseconds from one picture to the next where none was left out.
+    private static let step: Int64 = 40
+    /// Milliseconds between two pictures that a slow machine makes by leaving out one or two of them; a death may take
+    /// no longer.
     private static let stop: Int64 = 110
 
     @Test("Killed twice, the program is back within two seconds each time, and whoever watches stays connected")
@@ -109,10 +112,11 @@ struct KilledMixerTests {
             let sounds = tail.steps { $0.kind == .sound }
             #expect(pictures.count > 300 && sounds.count > 500, "\(name) has \(pictures.count) pictures")
             #expect((pictures.min() ?? 0) > 0 && (sounds.min() ?? 0) > 0, "\(name): a timestamp does not rise")
-            #expect(pictures.count { $0 > Self.stop } == 2, "\(name): \(pictures.filter { $0 > 40 })")
-            #expect(sounds.count { $0 > 40 } == 2, "\(name): \(sounds.filter { $0 > 40 })")
+            let stops = pictures.filter { $0 > Self.step }
+            #expect(stops.count >= 2 && pictures.count { $0 > Self.stop } <= 2, "\(name): \(stops)")
+            #expect(sounds.count { $0 > Self.step } == 2, "\(name): \(sounds.filter { $0 > Self.step })")
             #expect(Double(pictures.max() ?? 0) < Self.promise * 1000)
-            print("mixer killed: \(name) stood still for \(pictures.filter { $0 > 40 }) ms")
+            print("mixer killed: \(name) stood still for \(stops) ms")
             let later = tail.all.filter { $0.time > emptied && $0.isPicture }
             #expect(later.count > 60, "\(name): \(later.count) pictures after the last host left")
         }
@@ -128,10 +132,11 @@ struct KilledMixerTests {
         #expect(recording.duration(.video) > 12)
         let complaints = try await Players.complaints(about: recorder.path)
         #expect(complaints.isEmpty, "\(complaints)")
-        let jumps = zip(pictures, pictures.dropFirst()).filter { $1 - $0 > Double(Self.stop) / 1000 }
-        #expect(jumps.count == 2, "\(jumps)")
+        let steps = zip(pictures, pictures.dropFirst()).sorted { $0.1 - $0.0 > $1.1 - $1.0 }
+        let lengths = steps.prefix(3).map { Int64(($0.1 - $0.0) * 1000) }
+        #expect(lengths.count == 3 && lengths[1] > Self.step && lengths[2] <= Self.stop, "\(lengths)")
         // The picture is whole again two seconds behind each death.
-        for (_, back) in jumps {
+        for (_, back) in steps.prefix(2) {
             let frame = try await recording.picture(at: back + 2)
             #expect(frame.colour(of: rectangles.0).red > 150 && frame.colour(of: rectangles.1).blue > 150)
         }
