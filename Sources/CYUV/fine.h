@@ -14,7 +14,7 @@
 #endif
 
 enum { c_half_near = 56, c_half_mid = 17, c_half_far = -9 };
-enum { c_third_own = 44, c_third_near = 35, c_third_mid = 15, c_third_far = -8 };
+enum { c_third_own = 42, c_third_near = 35, c_third_mid = 16, c_third_far = -8 };
 
 static inline uint8_t c_fine_sample(int sum)
 {
