@@ -213,12 +213,8 @@ public final class HLSProgram: PacketSink {
     /// An initialization, a media segment or a part; nil for what does not exist, or not any more.
     func file(named name: String) -> FileAnswer? {
         state.withLock { state in
-            if let initialization = state.playlist.initialization(named: name) { return .file([initialization]) }
-            if let segment = state.playlist.segment(named: name) { return .file(segment) }
-            guard let position = MediaPlaylist.position(ofPart: name) else { return nil }
-            if let part = state.playlist.part(named: name) { return .file([part]) }
-            let isAnnounced = position == state.playlist.nextPart && !state.playlist.isEnded
-            return isAnnounced ? .announced(position) : nil
+            if let media = state.playlist.file(named: name) { return .file(media) }
+            return state.playlist.announcedPart(named: name).map { .announced($0) }
         }
     }
 

@@ -182,7 +182,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             if case .file(let room, _, _) = request, head.method == .get {
                 site.audience.hear(player, in: room, on: viewer.sid)
             }
-            switch site.respond(to: request, head: head, query: query, player: player) {
+            switch site.respond(to: request, query: query, player: player) {
             case .now(let now):
                 response = now
                 if isPlainFileWanted, case .file(let room, let run, _) = request, now.isWholeFile, head.isPlain,

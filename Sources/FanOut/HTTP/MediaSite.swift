@@ -52,10 +52,8 @@ public struct MediaSite: Sendable {
     }
 
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
-    ///
     func respond(
         to request: MediaRequest,
-        head: HTTPRequest,
         query: QueryItems,
         player: PlayerRequest
     ) -> MediaAnswer {
@@ -66,7 +64,7 @@ public struct MediaSite: Sendable {
         case .flv:
             return .now(.refusal(.notFound, "not a file"))
         case .multivariantPlaylist(let room):
-            return .now(multivariantPlaylist(of: programs, room: room, head: head, player: player))
+            return .now(multivariantPlaylist(of: programs, room: room, player: player))
         case .mediaPlaylist(let room, let rendition):
             guard let program = programs.offered(rendition) else {
                 return .now(.refusal(.notFound, "there is no such rendition, or not at present"))
@@ -75,12 +73,11 @@ public struct MediaSite: Sendable {
                 of: program,
                 room: room,
                 rendition: rendition,
-                head: head,
                 query: query,
                 player: player
             )
         case .file(_, let run, let name):
-            return file(name, of: programs.program(run: run), mayWait: head.method != .head)
+            return file(name, of: programs.program(run: run), mayWait: !player.isHead)
         }
     }
 
@@ -99,7 +96,6 @@ public struct MediaSite: Sendable {
     private func multivariantPlaylist(
         of program: HLSRenditions,
         room: String,
-        head: HTTPRequest,
         player: PlayerRequest
     ) -> MediaResponse {
         guard feeds.hasRoom(for: player, by: .hls, in: room, among: audience) else { return .busy }
@@ -113,8 +109,7 @@ public struct MediaSite: Sendable {
             return .foreignSession
         case .viewer(let sid), .uncounted(let sid):
             guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
-            let readsGzip = Gzip.isAccepted(head.headerFields[.acceptEncoding])
-            let compressed = readsGzip ? Gzip.compress(playlist) : nil
+            let compressed = player.readsGzip ? Gzip.compress(playlist) : nil
             return .playlist(compressed ?? playlist, cacheControl: "no-store", isCompressed: compressed != nil)
         }
     }
@@ -123,7 +118,6 @@ public struct MediaSite: Sendable {
         of program: HLSProgram,
         room: String,
         rendition: String?,
-        head: HTTPRequest,
         query: QueryItems,
         player: PlayerRequest
     ) -> MediaAnswer {
@@ -161,7 +155,7 @@ public struct MediaSite: Sendable {
             target: .playlist(directives),
             sid: sid,
             session: admission.recordedSID(of: player) == nil ? nil : session,
-            readsGzip: Gzip.isAccepted(head.headerFields[.acceptEncoding])
+            readsGzip: player.readsGzip
         )
         return mediaPlaylist(wait, directives, mayWait: true)
     }

@@ -19,6 +19,7 @@ extension PlayerRequest {
             isHead: head.method == .head
         )
         region = origin.region
+        readsGzip = Gzip.isAccepted(fields[.acceptEncoding])
         cmcd = query["CMCD"]
         cmcdSession = fields[.cmcdSession]
         cmcdStatus = fields[.cmcdStatus]

@@ -39,9 +39,9 @@ extension MediaPlaylist {
         return part - known >= configuration.advancePartLimit ? .tooFar : .later
     }
 
-    /// Where a part of that name stands; nil for other names.
-    public static func position(ofPart name: String) -> PartPosition? {
-        guard case .part(let sequence, let index) = MediaName(name) else { return nil }
-        return PartPosition(sequence: sequence, index: index)
+    /// Where the part stands that the playlist announces, if that is its name.
+    public func announcedPart(named name: String) -> PartPosition? {
+        guard !isEnded, MediaName(name) == .part(nextPart.sequence, nextPart.index) else { return nil }
+        return nextPart
     }
 }

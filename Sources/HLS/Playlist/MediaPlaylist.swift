@@ -141,22 +141,20 @@ public struct MediaPlaylist: Sendable {
 
     // MARK: Files
 
-    /// The bytes of an initialization; nil when there is none of that name.
-    public func initialization(named name: String) -> ByteBuffer? {
-        initializations.last { $0.name == name }?.data
+    /// The bytes of an initialization, a segment or a part, in pieces to be sent one after the other; nil when it does not
+    /// exist, or not any more.
+    public func file(named name: String) -> [ByteBuffer]? {
+        switch MediaName(name) {
+        case .initialization: initializations.last { $0.name == name }.map { [$0.data] }
+        case .segment(let sequence): entry(sequence)?.segment.parts
+        case .part(let sequence, let index): part(index, of: sequence).map { [$0.data] }
+        case nil: nil
+        }
     }
 
-    /// The bytes of a segment, in pieces to be sent one after the other; nil when it does not exist, or not any more.
-    public func segment(named name: String) -> [ByteBuffer]? {
-        guard case .segment(let sequence) = MediaName(name) else { return nil }
-        return entry(sequence)?.segment.parts
-    }
-
-    /// The bytes of a part; nil when it does not exist, or not any more.
-    public func part(named name: String) -> ByteBuffer? {
-        guard case .part(let sequence, let index) = MediaName(name) else { return nil }
+    private func part(_ index: Int, of sequence: Int) -> Part? {
         let parts = openParts.first?.sequence == sequence ? openParts : entry(sequence)?.parts ?? []
-        return parts.indices.contains(index) ? parts[index].data : nil
+        return parts.indices.contains(index) ? parts[index] : nil
     }
 
     private func entry(_ sequence: Int) -> Entry? {

@@ -13,26 +13,43 @@ enum MediaName: Equatable {
     }
 
     /// Reads a name as a request gives it; nil for any that we did not write so.
+    ///
+    /// It is read for every part that is sent to anybody, so byte by byte and without strings of its pieces.
     init?(_ text: String) {
-        guard text.utf8.count <= 48 else { return nil }
-        let pieces = text.split(separator: ".", omittingEmptySubsequences: false)
-        switch pieces.count {
-        case 2 where pieces[1] == "mp4":
-            guard let number = Self.number(pieces[0], after: "init") else { return nil }
+        var rest = text.utf8[...]
+        if let number = Self.number(after: "init", in: &rest) {
+            guard rest.elementsEqual(".mp4".utf8) else { return nil }
             self = .initialization(number)
-        case 2 where pieces[1] == "m4s":
-            guard let sequence = Self.number(pieces[0], after: "s") else { return nil }
-            self = .segment(sequence)
-        case 3 where pieces[2] == "m4s":
-            guard let sequence = Self.number(pieces[0], after: "s"), let index = Self.number(pieces[1], after: "p")
-            else { return nil }
-            self = .part(sequence, index)
-        default: return nil
+        } else if let sequence = Self.number(after: "s", in: &rest) {
+            if rest.elementsEqual(".m4s".utf8) {
+                self = .segment(sequence)
+            } else {
+                guard let index = Self.number(after: ".p", in: &rest), rest.elementsEqual(".m4s".utf8) else {
+                    return nil
+                }
+                self = .part(sequence, index)
+            }
+        } else {
+            return nil
         }
-        guard self.text == text else { return nil }
     }
 
-    private static func number(_ text: Substring, after prefix: String) -> Int? {
-        text.hasPrefix(prefix) ? Int(text.dropFirst(prefix.count)) : nil
+    /// Takes `prefix` and the number behind it, written as we write numbers; nil, and nothing taken, for all else.
+    private static func number(after prefix: StaticString, in text: inout Substring.UTF8View) -> Int? {
+        let isPrefixed = prefix.withUTF8Buffer { text.starts(with: $0) }
+        guard isPrefixed else { return nil }
+        var rest = text.dropFirst(prefix.utf8CodeUnitCount)
+        var number = 0
+        var digits = 0
+        while let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            // More than 18 digits are no number of ours; nor does one begin with 0 that is longer.
+            guard digits < 18, digits == 0 || number > 0 else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+            digits += 1
+            rest.removeFirst()
+        }
+        guard digits > 0 else { return nil }
+        text = rest
+        return number
     }
 }

@@ -37,6 +37,8 @@ public struct PlayerRequest: Sendable, Equatable {
     public var role: Role
     /// Only the head of the answer is wanted.
     public var isHead: Bool
+    /// It takes answers in gzip (RFC 9110 12.5.3).
+    public var readsGzip = false
 
     /// A request of which this much is known.
     public init(

@@ -21,6 +21,9 @@ struct FanOutCommand: AsyncParsableCommand {
     @Option(help: "How they watch: rtmp, flv, hls, parted by commas.")
     var protocols = "rtmp,flv"
 
+    @Option(help: "What viewers by HLS ask for: parts, playlists, low latency, parted by commas.")
+    var requests = HLSWorkload.allCases.map(\.rawValue).joined(separator: ",")
+
     @Option(help: "Kilobits a second of the stream, parted by commas.")
     var rates = "500"
 
@@ -51,6 +54,10 @@ struct FanOutCommand: AsyncParsableCommand {
         guard Set(names).isSubset(of: ["rtmp", "flv", "hls"]), !names.isEmpty else {
             throw ValidationError("\(protocols) are not rtmp, flv or hls")
         }
+        let workloads = requests.split(separator: ",").compactMap { HLSWorkload(rawValue: String($0)) }
+        guard workloads.count == requests.split(separator: ",").count else {
+            throw ValidationError("\(requests) are not parts, playlists or low latency")
+        }
         let playbacks = names.compactMap { MediaServer.Playback(rawValue: $0) }
         for rate in try numbers(rates) {
             let clip = try await Clip.program(hasSound: sound, seconds: 10, kilobits: rate)
@@ -62,6 +69,7 @@ struct FanOutCommand: AsyncParsableCommand {
             let silent = try await Clip.program(hasSound: false, seconds: 10, kilobits: rate)
             try await HLSComparison(
                 clip: silent,
+                workloads: workloads,
                 sizes: try numbers(viewers),
                 threads: threads,
                 seconds: seconds,

@@ -5,6 +5,7 @@ import Media
 /// HLS viewers at a gateway, and at an nginx that serves the same bytes from files.
 struct HLSComparison {
     let clip: Clip
+    let workloads: [HLSWorkload]
     let sizes: [Int]
     let threads: Int
     let seconds: Int
@@ -62,7 +63,7 @@ struct HLSComparison {
             let playlists = try (0..<size).map { _ in
                 try PlaylistScout.mediaPath(room: gateway.stream, connection: &connection)
             }
-            for workload in HLSWorkload.allCases {
+            for workload in workloads {
                 var (theirs, ours) = ([HLSFigures](), [HLSFigures]())
                 for _ in 0..<rounds {
                     theirs.append(

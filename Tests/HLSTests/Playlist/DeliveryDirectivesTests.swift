@@ -92,7 +92,7 @@ struct DeliveryDirectivesTests {
             broadcast.feed([packet])
             guard broadcast.parts.count > count, wasPlayable else { continue }
             #expect(readiness(broadcast, next.sequence, next.index) == .ready)
-            #expect(broadcast.playlist.part(named: next.name) == broadcast.parts[count].data)
+            #expect(broadcast.playlist.file(named: next.name) == [broadcast.parts[count].data])
         }
     }
 }

@@ -11,8 +11,8 @@ struct KilledMixerTests {
     private static let promise = 2.0
     /// Milliseconds from one picture to the next where none was left out.
     private static let step: Int64 = 40
-    /// Milliseconds between two pictures that a slow machine makes by leaving out one or two of them; a death may take
-    /// no longer.
+    /// Milliseconds between two pictures that a slow machine makes by leaving out one or two of them; a death may be
+    /// as short.
     private static let stop: Int64 = 110
 
     @Test("Killed twice, the program is back within two seconds each time, and whoever watches stays connected")
