@@ -10,7 +10,7 @@ import RTMP
 /// requests without bodies ever came. For whoever asks there is no difference but the time.
 ///
 /// It stands first in the pipeline, before the reader of requests. Everything here happens on the channel's event loop.
-public final class SegmentLane: ChannelInboundHandler {
+public final class SegmentLane: ChannelInboundHandler, RemovableChannelHandler {
     /// What the client sends.
     public typealias InboundIn = ByteBuffer
     /// The same, where it is not answered here.

@@ -85,6 +85,7 @@ final class LateServer: ChannelInboundHandler, RemovableChannelHandler {
             let rest = [
                 try? handlers.context(handlerType: HTTPResponseEncoder.self),
                 try? handlers.context(handlerType: HTTP1ToHTTPServerCodec.self),
+                try? handlers.context(handlerType: SegmentLane.self),
                 try? handlers.context(handlerType: MediaHTTPHandler.self),
                 try? handlers.context(handlerType: LateServer.self),
             ]

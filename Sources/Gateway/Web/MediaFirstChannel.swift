@@ -32,6 +32,11 @@ struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
                 try channel.pipeline.syncOperations.addHandler(BusyHandler(site: site))
                 return Connection(channel: channel, server: channel.eventLoop.makeSucceededFuture(nil))
             }
+            // Each connection keeps what it once read into: of most, requests are all that is ever read.
+            try channel.syncOptions?.setOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 65_536)
+            )
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = headerLimit
             limits.maxHeaderListSize = headerLimit

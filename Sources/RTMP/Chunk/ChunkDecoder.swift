@@ -15,10 +15,11 @@ struct ChunkDecoder {
     private var current: Int?
     private var chunkRemaining = 0
     private var partialBytes = 0
-    private let limits: RTMPLimits
+    private let granted: GrantedLimits
+    private var limits: RTMPLimits { granted.limits }
 
-    init(limits: RTMPLimits) {
-        self.limits = limits
+    init(_ granted: GrantedLimits) {
+        self.granted = granted
     }
 
     /// Bytes taken in and not yet used.

@@ -47,7 +47,7 @@ struct ClientSession {
         self.address = address
         self.limits = limits
         self.properties = properties
-        reader = MessageReader(limits: limits)
+        reader = MessageReader(GrantedLimits(limits))
         var random = SystemRandomNumberGenerator()
         writer.withRawOutput { (output: inout ByteBuffer) in
             ClientHandshake.start(output: &output, random: &random)

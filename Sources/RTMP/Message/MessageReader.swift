@@ -7,12 +7,12 @@ struct MessageReader {
     private var received: UInt64 = 0
     private var acknowledged: UInt64 = 0
     private var window: UInt32
-    private let limits: RTMPLimits
+    private let granted: GrantedLimits
 
-    init(limits: RTMPLimits) {
-        self.limits = limits
-        decoder = ChunkDecoder(limits: limits)
-        window = limits.acknowledgementWindow
+    init(_ granted: GrantedLimits) {
+        self.granted = granted
+        decoder = ChunkDecoder(granted)
+        window = granted.limits.acknowledgementWindow
     }
 
     /// Takes bytes that lie behind the handshake.
@@ -41,7 +41,9 @@ struct MessageReader {
             case MessageType.abort:
                 if let id = message.payload.number { decoder.abort(chunkStream: Int(id)) }
             case MessageType.windowAcknowledgementSize:
-                if let size = message.payload.number, size > 0 { window = min(size, limits.acknowledgementWindow) }
+                if let size = message.payload.number, size > 0 {
+                    window = min(size, granted.limits.acknowledgementWindow)
+                }
             case MessageType.userControl:
                 Self.answerPing(message.payload, by: &writer)
             case MessageType.aggregate:

@@ -34,6 +34,7 @@ public struct RTMPServer: Sendable {
         writeBufferHighWaterMark: Int = 1 << 20
     ) async throws -> RTMPServer {
         let admission = Admission(limits: limits)
+        let granted = GrantedLimits(limits)
         let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
             low: writeBufferHighWaterMark / 4,
             high: writeBufferHighWaterMark
@@ -52,7 +53,7 @@ public struct RTMPServer: Sendable {
             .childChannelOption(.writeBufferWaterMark, value: waterMark)
             .childChannelOption(.allowRemoteHalfClosure, value: false)
             // Each connection keeps what it once read into: little, until it turns out to be a publisher's.
-            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 1024))
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 512))
             .childChannelInitializer { channel in
                 guard let ticket = admission.admit(address: channel.remoteAddress?.ipAddress) else {
                     return channel.close()
@@ -62,7 +63,7 @@ public struct RTMPServer: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
                     try pipeline.addHandler(
-                        RTMPServerHandler(delegate: delegate, limits: limits, admission: ticket, isPlain: tls == nil)
+                        RTMPServerHandler(delegate: delegate, granted: granted, admission: ticket, isPlain: tls == nil)
                     )
                 }
             }

@@ -25,17 +25,18 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isEnding = false
     private let delegate: any RTMPServerDelegate
-    private let limits: RTMPLimits
+    private let granted: GrantedLimits
+    private var limits: RTMPLimits { granted.limits }
     private let admission: Admission.Ticket
     /// Whether what is written here reaches the socket as it is.
     private let isPlain: Bool
 
-    init(delegate: any RTMPServerDelegate, limits: RTMPLimits, admission: Admission.Ticket, isPlain: Bool) {
+    init(delegate: any RTMPServerDelegate, granted: GrantedLimits, admission: Admission.Ticket, isPlain: Bool) {
         self.delegate = delegate
-        self.limits = limits
+        self.granted = granted
         self.admission = admission
         self.isPlain = isPlain
-        session = ServerSession(limits: limits, remoteAddress: admission.address)
+        session = ServerSession(granted, remoteAddress: admission.address)
     }
 
     // MARK: The channel's life

@@ -41,7 +41,8 @@ public struct ServerSession {
     private var clock = TimestampUnwrapper()
     private var idleBytes = 0
     private var announcedPublish = false
-    private let limits: RTMPLimits
+    private let granted: GrantedLimits
+    private var limits: RTMPLimits { granted.limits }
     private let remoteAddress: String?
 
     /// A session before the first byte.
@@ -50,9 +51,13 @@ public struct ServerSession {
     ///   - limits: What the peer is granted.
     ///   - remoteAddress: Goes into the requests as it is.
     public init(limits: RTMPLimits = RTMPLimits(), remoteAddress: String? = nil) {
-        self.limits = limits
+        self.init(GrantedLimits(limits), remoteAddress: remoteAddress)
+    }
+
+    init(_ granted: GrantedLimits, remoteAddress: String?) {
+        self.granted = granted
         self.remoteAddress = remoteAddress
-        reader = MessageReader(limits: limits)
+        reader = MessageReader(granted)
     }
 
     /// Whether an answer to `publish` or `play` is outstanding.
@@ -301,7 +306,7 @@ public struct ServerSession {
             writer.status(status, streamID: streamID)
         }
         phase = .ended
-        reader = MessageReader(limits: limits)
+        reader = MessageReader(granted)
     }
 
     /// Asks the peer to connect again, when it knows how to.

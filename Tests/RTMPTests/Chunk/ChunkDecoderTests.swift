@@ -10,7 +10,7 @@ struct ChunkDecoderTests {
         step: Int = .max,
         limits: RTMPLimits = RTMPLimits()
     ) throws -> [RTMPMessage] {
-        var decoder = ChunkDecoder(limits: limits)
+        var decoder = ChunkDecoder(GrantedLimits(limits))
         var rest = ByteBuffer(bytes: bytes)
         var messages: [RTMPMessage] = []
         while rest.readableBytes > 0, let part = rest.readSlice(length: min(step, rest.readableBytes)) {
@@ -114,7 +114,7 @@ struct ChunkDecoderTests {
 
     @Test("an aborted message is forgotten, and the chunk stream goes on")
     func abort() throws {
-        var decoder = ChunkDecoder(limits: RTMPLimits())
+        var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         decoder.append(ByteBuffer(bytes: header(6, time: 1, length: 300) + body(128)))
         #expect(try decoder.next() == nil)
         #expect(decoder.unfinishedBytes == 128)
@@ -169,7 +169,7 @@ struct ChunkDecoderTests {
     @Test("any chunk size from 128 on is taken, the top bit ignored; smaller ones end the connection")
     func chunkSizes() throws {
         for size in [128, 4096, 65_536, 128 << 20, 0x7FFF_FFFF, 0xFFFF_FFFF] as [UInt32] {
-            var decoder = ChunkDecoder(limits: RTMPLimits())
+            var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
             try decoder.setChunkSize(size)
             let payload = body(100_000)
             let message = RTMPMessage(type: 9, streamID: 1, timestamp: 1, payload: ByteBuffer(bytes: payload))
@@ -178,7 +178,7 @@ struct ChunkDecoderTests {
             decoder.append(bytes)
             #expect(try decoder.next() == message)
         }
-        var decoder = ChunkDecoder(limits: RTMPLimits())
+        var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         for size in [0, 1, 127, 0x8000_0001] as [UInt32] {
             #expect(throws: RTMPViolation.self) { try decoder.setChunkSize(size) }
         }
@@ -188,7 +188,7 @@ struct ChunkDecoderTests {
     func lengths() throws {
         #expect(throws: RTMPViolation.self) { try decode(header(6, time: 0, length: 4 * 1024 * 1024 + 1)) }
         #expect(throws: RTMPViolation.self) { try decode(header(3, time: 0, length: 64 * 1024 + 1, type: 20)) }
-        var decoder = ChunkDecoder(limits: RTMPLimits())
+        var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         decoder.append(ByteBuffer(bytes: header(6, time: 0, length: 4 * 1024 * 1024) + body(100)))
         #expect(try decoder.next() == nil)
         #expect(decoder.unfinishedBytes == 100)
@@ -216,7 +216,7 @@ struct ChunkDecoderTests {
         var bytes = ByteBuffer()
         bytes.writeBytes(header(4, time: 0, length: 10, type: 8) + body(10))
         bytes.writeBytes(body(60_000).map { _ in 0 })
-        var decoder = ChunkDecoder(limits: RTMPLimits())
+        var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         decoder.append(bytes)
         let message = try #require(try decoder.next())
         #expect(message.payload.storageCapacity < 100)
@@ -225,7 +225,7 @@ struct ChunkDecoderTests {
     @Test("random bytes end in a violation or in silence, never in more memory than the budget", arguments: 0..<80)
     func junk(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var decoder = ChunkDecoder(limits: RTMPLimits())
+        var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         for _ in 0..<40 {
             let count = Int.random(in: 1...300, using: &random)
             decoder.append(ByteBuffer(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }))

@@ -37,7 +37,7 @@ final class RawPeer: Sendable {
 
     /// The server's commands so far.
     var commands: [Command] {
-        var decoder = ChunkDecoder(limits: RTMPLimits())
+        var decoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
         var bytes = ByteBuffer()
         for part in received.values { bytes.writeImmutableBuffer(part) }
         guard bytes.readableBytes > 3073 else { return [] }

@@ -16,7 +16,7 @@ struct SessionRun {
     var replies: [RTMPMessage] = []
     /// The same, byte for byte and with the handshake; whoever reads it empties it.
     var rawReplies = ByteBuffer()
-    private var replyDecoder = ChunkDecoder(limits: RTMPLimits())
+    private var replyDecoder = ChunkDecoder(GrantedLimits(RTMPLimits()))
     private var handshakeLeft = 1 + 2 * 1536
 
     /// - Parameter step: Bytes handed over at a time.
