@@ -33,8 +33,8 @@ struct TimetableCommand: ParsableCommand {
     func run() throws {
         CodecLibraries.quiet()
         let configuration = ProgramConfiguration(
-            width: 160,
-            height: 90,
+            width: 320,
+            height: 180,
             frameRate: FrameRate(rate),
             videoBitrate: 200,
             audioBitrate: 96,
