@@ -59,6 +59,8 @@ public struct RTMPLimits: Sendable {
     /// From one ping to the next of a viewer that takes nothing, as of a program that stands still; three may stay
     /// unanswered.
     public var viewerPingInterval: TimeAmount = .seconds(5)
+    /// Bytes waiting to be sent to a peer from which on it counts as one that takes nothing.
+    public var highWaterMark = MediaWriter.highWaterMark
     /// How long a refused peer may take to read why.
     public var lingerTimeout: TimeAmount = .seconds(2)
 

@@ -67,4 +67,8 @@ final class Viewer: MediaWriterWatching {
     func straightSocketChanged() {
         share?.lookAt(self)
     }
+
+    func writabilityChanged(to isWritable: Bool) {
+        noteWritability(isWritable, now: .now())
+    }
 }

@@ -66,7 +66,7 @@ public final class SegmentLane: ChannelInboundHandler, RemovableChannelHandler {
         handler.answeredRepeated(bytes: length)
         guard writer.straightSocket == nil else { return true }
         // The system did not take all of it: what is written behind that leaves when it has left.
-        let end = context.eventLoop.makePromise(of: Void.self)
+        let end = writer.nextInQueue()
         handler.awaitLeaving(end.futureResult)
         context.writeAndFlush(NIOAny(ByteBuffer()), promise: end)
         return true

@@ -16,8 +16,6 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         let response: MediaResponse
     }
 
-    private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1 << 18, high: 1 << 20)
-
     private let feed: Feed
     private let session: ViewerSession
     private let dates: AnswerDates
@@ -77,10 +75,8 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        // As much waits for a viewer by HTTP as for one by RTMP before it counts as slow.
-        let options = context.channel.syncOptions
-        try? options?.setOption(.writeBufferWaterMark, value: Self.waterMark)
         // It says nothing any more.
+        let options = context.channel.syncOptions
         try? options?.setOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
         try? options?.setOption(.maxMessagesPerRead, value: 1)
         let writer = MediaWriter(context, isPlain: true)
@@ -107,17 +103,11 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         context.writeAndFlush(NIOAny(opening), promise: writer.nextInQueue())
         let viewer = Viewer(output: self, writer: writer, wire: .flv, session: session)
         self.viewer = viewer
-        viewer.noteWritability(context.channel.isWritable, now: .now())
         feed.share(on: context.eventLoop)?.add(viewer, now: .now())
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Whatever a player sends after its request means nothing here.
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        viewer?.noteWritability(context.channel.isWritable, now: .now())
-        context.fireChannelWritabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -22,12 +22,7 @@ final class RTMPViewer: PlayReceiver, ViewerOutput, @unchecked Sendable {
         self.connection = connection
         let viewer = Viewer(output: self, writer: connection.media, wire: .rtmp, session: session)
         self.viewer = viewer
-        viewer.noteWritability(connection.isWritable, now: .now())
         feed.share(on: connection.eventLoop)?.add(viewer, now: .now())
-    }
-
-    func writabilityChanged(on connection: RTMPConnection) {
-        viewer?.noteWritability(connection.isWritable, now: .now())
     }
 
     func ended(_ reason: RTMPEndReason) {

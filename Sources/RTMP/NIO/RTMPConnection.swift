@@ -23,9 +23,6 @@ public final class RTMPConnection: Sendable {
     /// Takes media that is already in chunks (see `ViewerChunks`).
     public var media: MediaWriter { writer.value }
 
-    /// Whether less is waiting to be sent than the high water mark.
-    public var isWritable: Bool { channel.isWritable }
-
     /// Tells the peer why it is over, waits until that is sent, and closes.
     ///
     /// The receiver's `ended` is called with `reason`, not before this call returns.

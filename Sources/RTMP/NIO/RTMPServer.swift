@@ -22,7 +22,6 @@ public struct RTMPServer: Sendable {
     ///   - delegate: Decides who may publish and play.
     ///   - limits: What peers are granted.
     ///   - tls: For RTMPS.
-    ///   - writeBufferHighWaterMark: Bytes waiting to be sent to a peer from which on it is not writable.
     /// - Throws: The system's error when the address cannot be used.
     public static func start(
         host: String,
@@ -30,15 +29,11 @@ public struct RTMPServer: Sendable {
         group: any EventLoopGroup,
         delegate: any RTMPServerDelegate,
         limits: RTMPLimits = RTMPLimits(),
-        tls: NIOSSLContext? = nil,
-        writeBufferHighWaterMark: Int = 1 << 20
+        tls: NIOSSLContext? = nil
     ) async throws -> RTMPServer {
         let admission = Admission(limits: limits)
         let granted = GrantedLimits(limits)
-        let waterMark = ChannelOptions.Types.WriteBufferWaterMark(
-            low: writeBufferHighWaterMark / 4,
-            high: writeBufferHighWaterMark
-        )
+        let mark = limits.highWaterMark
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -50,10 +45,10 @@ public struct RTMPServer: Sendable {
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelOption(.writeBufferWaterMark, value: waterMark)
+            .childChannelOption(.writeBufferWaterMark, value: .init(low: mark / 4, high: mark))
             .childChannelOption(.allowRemoteHalfClosure, value: false)
             // Each connection keeps what it once read into: little, until it turns out to be a publisher's.
-            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 512))
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 256))
             .childChannelInitializer { channel in
                 guard let ticket = admission.admit(address: channel.remoteAddress?.ipAddress) else {
                     return channel.close()

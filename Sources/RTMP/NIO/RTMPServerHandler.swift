@@ -43,7 +43,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        let writer = MediaWriter(context, isPlain: isPlain)
+        let writer = MediaWriter(context, isPlain: isPlain, highWaterMark: limits.highWaterMark)
         self.writer = writer
         let connection = RTMPConnection(
             channel: context.channel,
@@ -78,9 +78,6 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if case .player(let player) = receiver, let connection {
-            player.writabilityChanged(on: connection)
-        }
         if context.channel.isWritable { resumeReading() }
         context.fireChannelWritabilityChanged()
     }
@@ -333,15 +330,18 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     private func close(afterOutput: Bool) {
         guard let context, !isEnding else { return }
         isEnding = true
-        writer?.end()
         timer?.cancel()
         timer = nil
-        guard afterOutput, let output = session.takeOutput() else {
+        guard afterOutput, let writer, let output = session.takeOutput() else {
+            writer?.end()
             context.close(promise: nil)
             return
         }
         schedule(limits.lingerTimeout) { $0.context?.close(promise: nil) }
-        context.writeAndFlush(wrapOutboundOut(output)).assumeIsolated().whenComplete { _ in
+        let sent = writer.nextInQueue()
+        writer.end()
+        context.writeAndFlush(wrapOutboundOut(output), promise: sent)
+        sent.futureResult.assumeIsolated().whenComplete { _ in
             guard let context = self.context else { return }
             context.close(mode: .output).assumeIsolated().whenFailure { _ in self.context?.close(promise: nil) }
         }

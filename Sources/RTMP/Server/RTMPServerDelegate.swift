@@ -47,8 +47,6 @@ public protocol PublishReceiver: AnyObject, Sendable {
 public protocol PlayReceiver: AnyObject, Sendable {
     /// The player was told that media follows; it may be written now.
     func started(on connection: RTMPConnection)
-    /// `connection.isWritable` has changed.
-    func writabilityChanged(on connection: RTMPConnection)
     /// The player is gone. Called exactly once for an accepted player, and nothing after it.
     func ended(_ reason: RTMPEndReason)
     /// Bytes of media that the player has taken so far, as long as it is a viewer: one that takes none is soon asked

@@ -17,9 +17,11 @@ struct RTMPStand {
         _ group: MultiThreadedEventLoopGroup,
         maximumViewers: Int = 100,
         configuration: FanOutConfiguration? = nil,
-        highWaterMark: Int = 1 << 20
+        highWaterMark: Int = MediaWriter.highWaterMark
     ) async throws {
         self.group = group
+        var limits = RTMPLimits()
+        limits.highWaterMark = highWaterMark
         feeds = FeedDirectory(
             group: group,
             configuration: configuration ?? FanOutConfiguration(tick: .zero, maximumViewers: maximumViewers)
@@ -35,7 +37,7 @@ struct RTMPStand {
                     reading: PlayerReading(takesDevices: true)
                 )
             ),
-            writeBufferHighWaterMark: highWaterMark
+            limits: limits
         )
     }
 

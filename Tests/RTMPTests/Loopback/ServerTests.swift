@@ -213,7 +213,9 @@ struct ServerTests {
     @Test("a peer that asks and never reads is not read from any more, and goes on when it reads")
     func deaf() async throws {
         let relay = Relay(sid: "v-1")
-        try await withServer(relay, writeBufferHighWaterMark: 64 << 10) { server, group in
+        var limits = RTMPLimits()
+        limits.highWaterMark = 64 << 10
+        try await withServer(relay, limits: limits) { server, group in
             var first = Peer.connected()
             first.command("play", 2, .null, "room", streamID: 1)
             var questions = Peer()

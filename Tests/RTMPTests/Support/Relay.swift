@@ -117,8 +117,6 @@ final class Relay: RTMPServerDelegate {
             relay.started(connection)
         }
 
-        func writabilityChanged(on connection: RTMPConnection) {}
-
         var taken: Int? { relay.taken }
 
         func ended(_ reason: RTMPEndReason) {

@@ -8,7 +8,6 @@ func withServer(
     _ delegate: Relay,
     limits: RTMPLimits = RTMPLimits(),
     tls: NIOSSLContext? = nil,
-    writeBufferHighWaterMark: Int = 1 << 20,
     _ body: (RTMPServer, MultiThreadedEventLoopGroup) async throws -> Void
 ) async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -18,8 +17,7 @@ func withServer(
         group: group,
         delegate: delegate,
         limits: limits,
-        tls: tls,
-        writeBufferHighWaterMark: writeBufferHighWaterMark
+        tls: tls
     )
     do {
         try await body(server, group)
