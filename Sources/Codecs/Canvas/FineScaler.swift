@@ -46,11 +46,12 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
     private static let stride = PictureLimits.side + 2 * margin
 
     private let memory: UnsafeMutablePointer<UInt8>
-    private let isPlain: Bool
+    private let lanes: Int32
 
-    /// - Parameter isPlain: Does without the processor's vector instructions; the result is the same.
-    init(isPlain: Bool = false) {
-        self.isPlain = isPlain
+    /// - Parameter lanes: Samples that may be made at a time: 64, 32 or, without the processor's vector instructions, 1;
+    ///   as many of them as it is capable of. The result is the same.
+    init(lanes: Int = 64) {
+        self.lanes = Int32(lanes)
         memory = .allocate(capacity: Self.lot * Self.stride)
         memory.initialize(repeating: 0, count: Self.lot * Self.stride)
     }
@@ -116,7 +117,7 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
                 targetWidth,
                 Int32(count),
                 Int32(divisor.rawValue),
-                isPlain
+                lanes
             )
             y += count
         }
@@ -137,7 +138,7 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
         let count = min(inner, most, Self.lot)
         if divisor == .two, count > 0 {
             let (from, stride) = (source.at(x: 0, y: first), source.stride)
-            c_half_lot(from, stride, row, Self.stride, Int32(width), Int32(count), isPlain)
+            c_half_lot(from, stride, row, Self.stride, Int32(width), Int32(count), lanes)
             return count
         }
         let taps = divisor.taps
@@ -147,8 +148,8 @@ struct FineScaler: ~Copyable, @unchecked Sendable {
                 window.initializeElement(at: place, to: source.at(x: 0, y: min(max(first + tap, 0), height - 1)))
             }
             switch divisor {
-            case .two: c_half_rows(window.baseAddress, row, Int32(width), isPlain)
-            case .three: c_third_rows(window.baseAddress, row, Int32(width), isPlain)
+            case .two: c_half_rows(window.baseAddress, row, Int32(width), lanes)
+            case .three: c_third_rows(window.baseAddress, row, Int32(width), lanes)
             }
         }
         return 1
