@@ -41,7 +41,8 @@ extension MediaPlaylist {
 
     /// Where the part stands that the playlist announces, if that is its name.
     public func announcedPart(named name: String) -> PartPosition? {
-        guard !isEnded, MediaName(name) == .part(nextPart.sequence, nextPart.index) else { return nil }
-        return nextPart
+        guard !isEnded else { return nil }
+        let next = nextPart
+        return MediaName(name) == .part(next.sequence, next.index) ? next : nil
     }
 }

@@ -41,6 +41,8 @@ public struct ServerSession {
     private var clock = TimestampUnwrapper()
     private var idleBytes = 0
     private var announcedPublish = false
+    /// The number of the player's call; 0 for one that wants no answer.
+    private var playTransaction = 0.0
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
     private let remoteAddress: String?
@@ -239,6 +241,7 @@ public struct ServerSession {
             return refusal(.playStreamNotFound("The stream name is not acceptable."))
         }
         phase = .awaitingPlay
+        playTransaction = command.transaction
         return .play(
             PlayRequest(
                 app: target.app,
@@ -282,9 +285,9 @@ public struct ServerSession {
 
     /// Lets the peer play; media may follow at once.
     ///
-    /// - Parameter sessionID: Goes into the status as `sid`, for a player that wants to know its own name. No `_result`
-    ///   has it: an id is made for one room, and neither `connect` nor `createStream` says which; `play`, which does, is
-    ///   answered by its status alone.
+    /// - Parameter sessionID: Goes as `sid` into the status, and into a `_result` behind it, for a player that wants to
+    ///   know its own name. It is `play` whose result it is, which by the specification has none: an id is made for one
+    ///   room, and no call before says which.
     public mutating func acceptPlay(sessionID: String? = nil) {
         guard phase == .awaitingPlay else { return }
         phase = .playing
@@ -294,6 +297,9 @@ public struct ServerSession {
         writer.status(.playReset, streamID: streamID)
         let sid = sessionID.map { [AMF0Object.Entry(key: "sid", value: .string($0))] } ?? []
         writer.status(.playStart, streamID: streamID, properties: sid)
+        if !sid.isEmpty, playTransaction != 0 {
+            writer.command("_result", transaction: playTransaction, .null, .object(AMF0Object(sid)))
+        }
         writer.data("|RtmpSampleAccess", .boolean(true), .boolean(true), streamID: streamID)
         reader.compact()
     }

@@ -24,12 +24,13 @@ struct PlayTests {
         #expect(run.answers(to: 2).first?.argument(0) == 1)
         #expect(run.answers(to: 3).first?.argument(0) == 0)
         #expect(run.statusCodes == ["NetStream.Play.Reset", "NetStream.Play.Start"])
-        let tail = run.replies.suffix(4)
-        #expect(tail.map(\.type) == [4, 20, 20, 18])
+        let tail = run.replies.suffix(5)
+        #expect(tail.map(\.type) == [4, 20, 20, 20, 18])
         #expect(tail.first.map { Array($0.payload.readableBytesView) } == [0, 0, 0, 0, 0, 1])
-        #expect(tail.dropFirst().allSatisfy { $0.streamID == 1 })
+        #expect(tail.map(\.streamID) == [0, 1, 1, 0, 1])
         let start = try #require(run.commands.last { $0.name == "onStatus" })
         #expect(start.argument(0)?.object?["sid"] == "v-7")
+        #expect(run.answers(to: 4).map { $0.argument(0)?.object?["sid"] } == ["v-7"])
     }
 
     @Test("what a player calls itself goes with what it asks for; one that says nothing has no name")
