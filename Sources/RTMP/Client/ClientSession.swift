@@ -37,7 +37,8 @@ struct ClientSession {
     private var handshake = ClientHandshake()
     private var handshakeInput = ByteBuffer()
     private var reader: MessageReader
-    private let limits: RTMPLimits
+    private let granted: GrantedLimits
+    private var limits: RTMPLimits { granted.limits }
     private let address: RTMPAddress
     /// Properties of `connect` beside those that every client sends.
     private let properties: [AMF0Object.Entry]
@@ -45,9 +46,9 @@ struct ClientSession {
     /// Writes what opens the connection.
     init(address: RTMPAddress, limits: RTMPLimits, properties: [AMF0Object.Entry]) {
         self.address = address
-        self.limits = limits
+        granted = GrantedLimits(limits)
         self.properties = properties
-        reader = MessageReader(GrantedLimits(limits))
+        reader = MessageReader(granted)
         var random = SystemRandomNumberGenerator()
         writer.withRawOutput { (output: inout ByteBuffer) in
             ClientHandshake.start(output: &output, random: &random)

@@ -8,6 +8,7 @@ struct MessageReader {
     private var acknowledged: UInt64 = 0
     private var window: UInt32
     private let granted: GrantedLimits
+    private var limits: RTMPLimits { granted.limits }
 
     init(_ granted: GrantedLimits) {
         self.granted = granted
@@ -42,7 +43,7 @@ struct MessageReader {
                 if let id = message.payload.number { decoder.abort(chunkStream: Int(id)) }
             case MessageType.windowAcknowledgementSize:
                 if let size = message.payload.number, size > 0 {
-                    window = min(size, granted.limits.acknowledgementWindow)
+                    window = min(size, limits.acknowledgementWindow)
                 }
             case MessageType.userControl:
                 Self.answerPing(message.payload, by: &writer)
