@@ -125,6 +125,14 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         return true
     }
 
+    /// Whether `sid` is of a session that is kept, with one connection at most.
+    public func mayReturn(sid: String, room: String) -> Bool {
+        guard let id = SessionID(sid) else { return false }
+        return withShard(id.shard) { shard in
+            shard.mayReturn(id, room: room) { verify(id, room: room) }
+        }
+    }
+
     /// Goes on with other keys: the first of them signs, and both prove.
     public func use(_ keys: SessionKeys) {
         self.keys.withLock { $0 = keys }

@@ -139,7 +139,7 @@ struct ScriptTests {
             truth: #"[1280, false, true, 640, false, false, false, false, true, 1280, 0, false, false]"#
         ),
         Claim(
-            what: "a page goes on by the session that it had, and by a new one where that is none any more",
+            what: "a page goes on by the session and the token that it had, and without those that are none any more",
             script: """
                 const { Program } = await import('/site/watch/program.js');
                 const { fetch } = globalThis;
@@ -152,15 +152,19 @@ struct ScriptTests {
                     return Object.defineProperty(answer, 'url', { value: `http://h${url}` });
                 };
                 const program = new Program(document.createElement('video'), '/live/show/index.m3u8');
-                for (const sid of [null, 'a+b', 'old']) {
-                    program.sid = sid;
+                const shown = [[null, null], ['a+b', null], ['old', null], [null, 't'], ['old', 't'], ['old', 'older']];
+                for (const [sid, token] of shown) {
+                    Object.assign(program, { sid, token });
                     await program.takePlaylist();
                 }
                 Object.assign(globalThis, { fetch });
                 Program.prototype.run = run;
-                return [asked.map((url) => url.slice('/live/show/index.m3u8'.length)), program.sid];
+                return [asked.map((url) => url.slice('/live/show/index.m3u8'.length)), program.sid, program.token];
                 """,
-            truth: #"[["", "?sid=a%2Bb", "?sid=old", ""], null]"#
+            truth: #"""
+                [["", "?sid=a%2Bb", "?sid=old", "", "?token=t", "?sid=old&token=t", "?token=t",
+                    "?sid=old&token=older", "?token=older", ""], null, null]
+                """#
         ),
         Claim(
             what: "an id of the device is kept while it is wanted, stays the same, and goes with every playlist",

@@ -65,7 +65,7 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
 
     /// Whether a player may be let in; one who may not is counted as refused.
     ///
-    /// Who shows a session id of ours goes on, whatever there is room for.
+    /// Who shows the id of a session that is here, or was a moment ago, goes on, whatever there is room for.
     func hasRoom(
         for player: PlayerRequest,
         by playback: PlaybackProtocol,
@@ -74,7 +74,7 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
     ) -> Bool {
         let watching = budget.viewers.load(ordering: .relaxed) + audience.requesters
         guard watching >= configuration.maximumViewers || isHeld.load(ordering: .relaxed) else { return true }
-        if let sid = player.sid, audience.accepts(sid: sid, room: room) { return true }
+        if let sid = player.sid, audience.mayReturn(sid: sid, room: room) { return true }
         budget.refused(playback)
         return false
     }

@@ -17,15 +17,18 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     }
 
     private let feed: Feed
-    private let session: ViewerSession
+    private let sid: String
+    /// Nil for what is no viewing, as when a browser fetches ahead: it plays, and nothing of it is recorded.
+    private let session: ViewerSession?
     private let dates: AnswerDates
     private var viewer: Viewer?
     private var context: ChannelHandlerContext?
     private var writer: MediaWriter?
     private var endReason: AudienceEvent.CloseReason?
 
-    private init(feed: Feed, session: ViewerSession, dates: AnswerDates) {
+    private init(feed: Feed, sid: String, session: ViewerSession?, dates: AnswerDates) {
         self.feed = feed
+        self.sid = sid
         self.session = session
         self.dates = dates
     }
@@ -40,19 +43,17 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         guard site.feeds.hasRoom(for: player, by: .flv, in: room, among: site.audience) else {
             return .failure(Refusal(response: .busy))
         }
-        switch site.audience.admit(player, to: room) {
-        case .refused:
-            return .failure(Refusal(response: .foreignSession))
-        case .viewer(let sid), .uncounted(let sid):
-            let session = ViewerSession(
-                sid: sid,
-                room: room,
-                playback: .flv,
-                rendition: RenditionFeedName(feed.name)?.rendition,
-                audience: site.audience
-            )
-            return .success(FLVStream(feed: feed, session: session, dates: site.dates))
-        }
+        let admission = site.audience.admit(player, to: room)
+        guard let sid = admission.sid else { return .failure(Refusal(response: .foreignSession)) }
+        let session = ViewerSession(
+            sid: sid,
+            room: room,
+            playback: .flv,
+            rendition: RenditionFeedName(feed.name)?.rendition,
+            audience: site.audience
+        )
+        let isRecorded = admission.recordedSID(of: player) != nil
+        return .success(FLVStream(feed: feed, sid: sid, session: isRecorded ? session : nil, dates: site.dates))
     }
 
     /// The answer to HEAD: what GET would say, without a viewer.
@@ -89,7 +90,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
                 Connection: close\r
                 Access-Control-Allow-Origin: *\r
                 Access-Control-Expose-Headers: X-Footlight-Session\r
-                X-Footlight-Session: \(session.sid)\r
+                X-Footlight-Session: \(sid)\r
                 X-Accel-Buffering: no\r
                 Date: \(dates.text)\r
                 \r

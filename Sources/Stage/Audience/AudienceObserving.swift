@@ -6,6 +6,10 @@ public protocol AudienceObserving: Sendable {
     func makeSession(room: String) -> String
     /// Whether `sid` is one of ours for `room`, made by this process or an earlier one.
     func accepts(sid: String, room: String) -> Bool
+    /// Whether `sid` is a viewer's who is here or was a moment ago, so that there is room for whoever shows it.
+    ///
+    /// A connection that is open already may be the one that was lost; with a second one nobody else comes in by it.
+    func mayReturn(sid: String, room: String) -> Bool
     /// Takes one event; never blocks, and never lets a full queue slow the caller.
     func record(_ event: AudienceEvent)
     /// Says whose session a request belongs to; asked before an answer is given, with all that the request says.

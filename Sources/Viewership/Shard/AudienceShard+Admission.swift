@@ -41,6 +41,12 @@ extension AudienceShard {
         return !sessions[place].flags.contains(.isExcluded)
     }
 
+    /// Whether the session is kept, and has one connection at most: who comes back may come before the gateway has
+    /// noticed that the old connection is gone.
+    mutating func mayReturn(_ id: SessionID, room: String, verify: () -> Bool) -> Bool {
+        place(of: id, room: room, verify: verify).map { sessions[$0].connections <= 1 } ?? false
+    }
+
     /// Says that the session `id` is one of the viewer's players; a session that is not known yet is expected.
     ///
     /// - Returns: false when the session is another viewer's, or there is no space for it.

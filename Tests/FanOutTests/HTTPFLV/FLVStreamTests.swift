@@ -112,6 +112,21 @@ struct FLVStreamTests {
         }
     }
 
+    @Test("What a browser fetches ahead plays, and is nobody who watches")
+    func ahead() async throws {
+        try await withLoops { group in
+            let stand = try await HTTPStand(group)
+            stand.feeds.open("r").receive(Packets.key(0))
+            let browser = try await stand.connect()
+            try await browser.send("GET /live/r.flv HTTP/1.1\r\nHost: localhost\r\nSec-Purpose: prefetch\r\n\r\n")
+            #expect(try await eventually { tags(browser) == ["K0"] })
+            #expect(browser.answer?.header.contains("X-Footlight-Session: no-r-1") == true)
+            try await browser.close()
+            #expect(try await eventually { stand.feeds.load.viewers == 0 })
+            #expect(stand.audience.story.isEmpty)
+        }
+    }
+
     /// A gateway with room for one viewer, who is there.
     private func fullHouse(_ group: MultiThreadedEventLoopGroup) async throws -> HTTPStand {
         let stand = try await HTTPStand(group, configuration: FanOutConfiguration(tick: .zero, maximumViewers: 1))
@@ -143,10 +158,13 @@ struct FLVStreamTests {
             let back = try await stand.connect()
             try await back.ask("/live/r.flv?sid=r-1")
             #expect(try await eventually { tags(back) == ["K0"] })
-            let stranger = try await stand.connect()
-            try await stranger.ask("/live/r.flv?sid=other-1")
-            #expect(try await eventually { stranger.answer?.header.hasPrefix("HTTP/1.1 503") == true })
-            #expect(stand.feeds.load.refused[.flv] == 1)
+            // Of another room, never seen here, and one that has come back already.
+            for (number, foreign) in ["other-1", "r-7", "r-1"].enumerated() {
+                let stranger = try await stand.connect()
+                try await stranger.ask("/live/r.flv?sid=\(foreign)")
+                #expect(try await eventually { stranger.answer?.header.hasPrefix("HTTP/1.1 503") == true })
+                #expect(stand.feeds.load.refused[.flv] == UInt64(number) + 1)
+            }
             #expect(stand.audience.story == ["opened r-1", "opened r-1"])
         }
     }

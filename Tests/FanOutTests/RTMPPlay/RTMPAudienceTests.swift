@@ -149,10 +149,13 @@ struct RTMPAudienceTests {
             stand.feeds.holdAdmission(true)
             let back = stand.play("r?sid=r-1")
             #expect(try await eventually { back.got.count == 1 })
-            let stranger = stand.play("r?sid=other-1")
-            #expect(try await eventually { !stranger.end.isEmpty })
-            #expect(stranger.end.first?.contains("NetStream.Play.Failed") == true)
-            #expect(stand.feeds.load.refused[.rtmp] == 1)
+            // Of another room, never seen here, and one that has come back already.
+            for (number, foreign) in ["other-1", "r-7", "r-1"].enumerated() {
+                let stranger = stand.play("r?sid=\(foreign)")
+                #expect(try await eventually { !stranger.end.isEmpty })
+                #expect(stranger.end.first?.contains("NetStream.Play.Failed") == true)
+                #expect(stand.feeds.load.refused[.rtmp] == UInt64(number) + 1)
+            }
             #expect(stand.audience.story == ["opened r-1", "opened r-1"])
         }
     }

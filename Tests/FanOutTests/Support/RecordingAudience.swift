@@ -23,12 +23,20 @@ final class RecordingAudience: AudienceObserving {
 
     func accepts(sid: String, room: String) -> Bool { sid.hasPrefix(room + "-") }
 
-    /// What calls itself a robot, and what a token says is no viewer, gets an id `no-ROOM-1` that is not counted.
+    /// Who was given the id here, and has no second connection.
+    func mayReturn(sid: String, room: String) -> Bool {
+        guard accepts(sid: sid, room: room), let number = Int(sid.dropFirst(room.count + 1)) else { return false }
+        let opened = story.count { $0 == "opened \(sid)" }
+        let closed = story.count { $0.hasPrefix("closed(") && $0.hasSuffix(" \(sid)") }
+        return number <= state.withLock(\.made) && opened - closed <= 1
+    }
+
+    /// What calls itself a robot or fetches ahead, and what a token says is no viewer, gets an id `no-ROOM-1` that is not counted.
     func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
         state.withLock { $0.requests.append(request) }
         if let sid = request.sid { return accepts(sid: sid, room: room) ? .viewer(sid: sid) : .refused }
         let isRobot = request.userAgent?.contains("robot") ?? false
-        if isRobot || request.role != .viewer { return .uncounted(sid: "no-" + makeSession(room: room)) }
+        if isRobot || request.purpose != nil || request.role != .viewer { return .uncounted(sid: "no-" + makeSession(room: room)) }
         return .viewer(sid: makeSession(room: room))
     }
 

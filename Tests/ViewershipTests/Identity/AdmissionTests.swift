@@ -70,6 +70,25 @@ struct AdmissionTests {
         #expect(stand.report.joins == 1)
     }
 
+    @Test("Where there is no room, an id lets in who is here or was a moment ago, and nobody beside")
+    func returning() {
+        let stand = Stand()
+        func mayReturn(_ sid: String) -> Bool { stand.ledger.mayReturn(sid: sid, room: stand.room) }
+        let sid = stand.ledger.makeSession(room: stand.room)
+        #expect(!mayReturn(sid) && stand.ledger.accepts(sid: sid, room: stand.room))
+        stand.watch(sid, from: 1, by: .flv)
+        #expect(mayReturn(sid) && !stand.ledger.mayReturn(sid: sid, room: "other"))
+        stand.record(sid, .opened, at: 7, by: .flv)
+        #expect(!mayReturn(sid))
+        stand.record(sid, .closed(.left), at: 8, by: .flv)
+        stand.record(sid, .closed(.left), at: 9, by: .flv)
+        stand.advance(to: 20)
+        #expect(mayReturn(sid))
+        stand.advance(to: 120)
+        #expect(!mayReturn(sid) && !mayReturn("junk"))
+        #expect(stand.report.joins == 1)
+    }
+
     @Test("HEAD, prefetches, tokens of machines and link previewers never count; all are told of")
     func excluded() {
         let stand = Stand()
@@ -81,6 +100,11 @@ struct AdmissionTests {
             (.relay, Self.browser), (.monitor, Self.browser), (.thumbnail, Self.browser),
             (.viewer, "facebookexternalhit/1.1"), (.viewer, "Slackbot-LinkExpanding 1.0"),
             (.viewer, "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"),
+            (.viewer, "AdsBot-Google (+http://www.google.com/adsbot.html)"), (.viewer, "meta-externalagent/1.1"),
+            (.viewer, "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)"),
+            (.viewer, "Mozilla/5.0 (compatible; Google-InspectionTool/1.0;)"),
+            (.viewer, "Mozilla/5.0 (compatible; vkShare; +http://vk.com/dev/Share)"),
+            (.viewer, "Snap URL Preview Service; bot; snapchat; https://developers.snap.com/robots"),
         ]
         for (role, agent) in machines {
             let admission = admit(stand) { request in
@@ -94,9 +118,9 @@ struct AdmissionTests {
         #expect(ahead != .refused)
         #expect(stand.report.joins == joins)
         #expect(stand.report.excluded[.role] == 3)
-        #expect(stand.report.excluded[.agent] == 3)
+        #expect(stand.report.excluded[.agent] == 9)
         #expect(stand.report.excluded[.prefetch] == 1)
-        #expect(stand.report.unfiltered >= stand.report.concurrent + 6)
+        #expect(stand.report.unfiltered >= stand.report.concurrent + 12)
         #expect(stand.metric("footlight_viewers_excluded_total", ["room": "show", "reason": "role"]) == 3)
         stand.advance(to: stand.clock.now.seconds(since: stand.start) + 100)
         #expect(stand.report.unfiltered == 0)

@@ -10,12 +10,14 @@ export class Program extends EventTarget {
   /**
    * @param address Of the multivariant playlist.
    * @param device The id that the browser keeps; null for none.
+   * @param token Tells whose player this is; null for nobody's in particular.
    */
-  constructor(video, address, device = null) {
+  constructor(video, address, device = null, token = null) {
     super();
     this.video = video;
     this.address = address;
     this.device = device;
+    this.token = token;
     this.state = 'waiting';
     this.player = null;
     this.renditions = null;
@@ -103,6 +105,7 @@ export class Program extends EventTarget {
     const query = new URLSearchParams();
     if (this.sid) query.set('sid', this.sid);
     if (this.device) query.set('did', this.device);
+    if (this.token) query.set('token', this.token);
     return `${query}` ? `${this.address}?${query}` : this.address;
   }
 
@@ -118,10 +121,12 @@ export class Program extends EventTarget {
     try {
       return await take(this.ownAddress, 'text');
     } catch (error) {
-      // A session that the gateway does not know as its own any more.
-      if (!this.sid || !(error instanceof HTTPFailure) || error.status !== 403) throw error;
-      this.sid = null;
-      return take(this.ownAddress, 'text');
+      // A session that the gateway does not know as its own any more, or a token that has run out: the program is for
+      // everybody.
+      if (!(error instanceof HTTPFailure) || error.status !== 403 || !(this.sid || this.token)) throw error;
+      if (this.sid) this.sid = null;
+      else this.token = null;
+      return this.takePlaylist();
     }
   }
 

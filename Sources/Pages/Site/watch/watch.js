@@ -11,7 +11,8 @@ import { ServerClock } from './server-clock.js';
 import { pause } from './transport.js';
 
 const room = decodeURIComponent(location.pathname.split('/')[2] ?? '');
-const isEmbedded = new URLSearchParams(location.search).get('embed') === '1';
+const query = new URLSearchParams(location.search);
+const isEmbedded = query.get('embed') === '1';
 const find = (id) => document.getElementById(id);
 
 document.documentElement.classList.toggle('embedded', isEmbedded);
@@ -22,7 +23,8 @@ const video = find('video');
 const clock = new ServerClock();
 // What the gateway was told of its operator: whether the viewers have agreed to ids.
 const takesDevices = document.querySelector('meta[name="footlight-device-ids"]').content === 'on';
-const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, deviceID(takesDevices));
+const program = new Program(video, `/live/${encodeURIComponent(room)}/index.m3u8`, deviceID(takesDevices),
+  query.get('token'));
 const controls = new Controls({ stage: find('stage'), video, program });
 
 const beaconStates = { starting: 's', playing: 'p', paused: 'a', stalled: 'r', failed: 'f', waiting: 'e' };
