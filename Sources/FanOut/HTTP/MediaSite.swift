@@ -51,6 +51,16 @@ public struct MediaSite: Sendable {
         waits = WaitBudget(limits.waits)
     }
 
+    /// What is taken of what there is for requests.
+    public var load: MediaSiteLoad {
+        MediaSiteLoad(
+            waiting: waits.count,
+            waitingLimit: waits.limit.total,
+            refusedWaits: waits.refused,
+            refusedRequests: budget.refused
+        )
+    }
+
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
     func respond(
         to request: MediaRequest,

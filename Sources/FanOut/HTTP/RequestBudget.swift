@@ -20,6 +20,10 @@ final class RequestBudget: Sendable {
     private let ledger: Mutex<RequestLedger>
     private let sparesLoopback: Bool
     private let proxies: TrustedProxies
+    private let refusals = Atomic<UInt64>(0)
+
+    /// Requests that were one too many.
+    var refused: UInt64 { refusals.load(ordering: .relaxed) }
 
     /// - Parameter proxies: The servers in front that say where a request comes from.
     init(_ limits: HTTPLimits, proxies: TrustedProxies = TrustedProxies()) {
@@ -45,7 +49,9 @@ final class RequestBudget: Sendable {
         case .spared:
             return true
         case .one(let account):
-            return ledger.withLock { $0.takesRequest(from: account, now: now) }
+            let isTaken = ledger.withLock { $0.takesRequest(from: account, now: now) }
+            if !isTaken { refusals.add(1, ordering: .relaxed) }
+            return isTaken
         case .many(let server):
             let origin = proxies.origin(of: fields, peer: server).address ?? server
             return takesRequest(from: self.client(at: origin), fields, now: now)

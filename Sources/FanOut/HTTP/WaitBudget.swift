@@ -7,6 +7,7 @@ final class WaitBudget: Sendable {
     private struct State {
         var total = 0
         var bySession: [String: Int] = [:]
+        var refused: UInt64 = 0
     }
 
     /// Why a request may not wait.
@@ -17,7 +18,7 @@ final class WaitBudget: Sendable {
         case total
     }
 
-    private let limit: (perSession: Int, total: Int)
+    let limit: (perSession: Int, total: Int)
     private let state = Mutex(State())
 
     init(_ limit: (perSession: Int, total: Int)) {
@@ -27,15 +28,24 @@ final class WaitBudget: Sendable {
     /// Requests that wait.
     var count: Int { state.withLock(\.total) }
 
+    /// Requests that could not wait.
+    var refused: UInt64 { state.withLock(\.refused) }
+
     /// One more request waits; nil when it may.
     ///
     /// - Parameter session: Whose it is; nil when it bears no name.
     func enter(_ session: String?) -> Refusal? {
         state.withLock { state in
-            guard state.total < limit.total else { return .total }
+            guard state.total < limit.total else {
+                state.refused += 1
+                return .total
+            }
             if let session {
                 let waiting = state.bySession[session, default: 0]
-                guard waiting < limit.perSession else { return .session }
+                guard waiting < limit.perSession else {
+                    state.refused += 1
+                    return .session
+                }
                 state.bySession[session] = waiting + 1
             }
             state.total += 1

@@ -20,6 +20,8 @@ struct GatewayMetrics: Sendable {
     let webhooks: WebhookDispatcher?
     let hls: HLSDirectory
     let logs: AudienceLogs
+    let site: MediaSite
+    let gate: ConnectionGate
 
     /// The whole page.
     func text() -> String {
@@ -33,7 +35,7 @@ struct GatewayMetrics: Sendable {
 
     private var families: [MetricFamily] {
         let mixers = hostTimes + mixerLoads + mixerFrames + [mixerRestarts]
-        let media = rooms + ingest + mixers + fanOut + audienceLoad + pushes + recordings.figures.families
+        let media = rooms + ingest + mixers + fanOut + audienceLoad + httpLoad + pushes + recordings.figures.families
         let audience = viewership.metrics() + [logLines] + history.status.families
         return [build] + audience + media + (webhooks?.status.families ?? [])
     }

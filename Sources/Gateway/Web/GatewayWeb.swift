@@ -15,6 +15,7 @@ import Webhooks
 struct GatewayWeb: Sendable {
     private let pipeline: Pipeline
     private let configuration: GatewayConfiguration
+    private let gate: ConnectionGate
     /// The API behind both.
     let routes: ControlRoutes
 
@@ -36,6 +37,7 @@ struct GatewayWeb: Sendable {
     ) {
         self.pipeline = pipeline
         self.configuration = configuration
+        gate = ConnectionGate(limit: configuration.httpConnections)
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
             history: pipeline.history,
@@ -47,7 +49,9 @@ struct GatewayWeb: Sendable {
             recordings: pipeline.recordings,
             webhooks: webhooks,
             hls: pipeline.hls,
-            logs: pipeline.logs
+            logs: pipeline.logs,
+            site: pipeline.site,
+            gate: gate
         )
         let keeper = pipeline.keeper
         var auditLogger = Logger(label: "footlight.audit")
@@ -100,8 +104,7 @@ struct GatewayWeb: Sendable {
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let site = pipeline.site
-        let gate = ConnectionGate(limit: configuration.httpConnections)
+        let (site, gate) = (pipeline.site, gate)
         let server = application(
             pages.responder(before: routes.router().buildResponder()),
             server: HTTPServerBuilder {

@@ -91,5 +91,6 @@ struct RequestLedgerTests {
         // The server itself, and what runs beside it.
         #expect(try taken(5, by: "127.0.0.1", for: nil) == 5)
         #expect(try taken(5, by: "198.51.100.1", for: nil) == 3)
+        #expect(budget.refused == 17)
     }
 }

@@ -12,7 +12,7 @@ struct WaitBudgetTests {
         #expect(budget.enter(nil) == nil)
         #expect(budget.enter("b") == nil)
         #expect(budget.enter("c") == .total)
-        #expect(budget.count == 4)
+        #expect(budget.count == 4 && budget.refused == 2)
         budget.leave("a")
         #expect(budget.enter("a") == nil)
         for session in ["a", "a", nil, "b"] { budget.leave(session) }

@@ -92,6 +92,7 @@ struct MediaFirstChannelTests {
             surplus.channel.embeddedEventLoop.advanceTime(by: .seconds(3))
             #expect(!surplus.channel.isActive)
         }
+        #expect(gate.connections == 2 && gate.refused == 2)
         // One that asks nothing keeps its place for a moment only.
         let silent = try Stand(gate: gate)
         silent.channel.embeddedEventLoop.advanceTime(by: .seconds(3))

@@ -1,0 +1,28 @@
+import FanOut
+import Stage
+import Viewership
+
+extension GatewayMetrics {
+    /// What the public HTTP port has to give, how much of it is taken, and whom that sent away.
+    var httpLoad: [MetricFamily] {
+        let load = site.load
+        func gauge(_ name: String, _ help: String, _ value: Int) -> MetricFamily {
+            MetricFamily(name: name, kind: .gauge, help: help, samples: [.init(labels: [], value: Double(value))])
+        }
+        let refused = [
+            ("connections", gate.refused), ("requests", load.refusedRequests), ("waits", load.refusedWaits),
+        ]
+        return [
+            gauge("footlight_http_connections", "Connections to the public HTTP port.", gate.connections),
+            gauge("footlight_http_connections_limit", "The most that are let in.", gate.limit),
+            gauge("footlight_http_waits", "Requests that wait for media.", load.waiting),
+            gauge("footlight_http_waits_limit", "The most that may wait.", load.waitingLimit),
+            MetricFamily(
+                name: "footlight_http_refused_total",
+                kind: .counter,
+                help: "Connections without room, requests that came too fast, and requests that could not wait.",
+                samples: refused.map { .init(["reason": $0.0], Double($0.1)) }
+            ),
+        ]
+    }
+}
