@@ -78,6 +78,12 @@ extension ControlRoutes {
         if let refusal = admission() { throw refusal }
     }
 
+    /// Refuses work that begins a program while none can be taken, or while the machine has no time for one more.
+    func admitProgram(of room: some NamedRoom) throws(StageError) {
+        try admit()
+        try directory.requireProcessor(forProgramIn: room.sid)
+    }
+
     /// Keeps what has changed in a room.
     ///
     /// A show goes on though its record cannot be written; the fault is the store's to raise the alarm about.

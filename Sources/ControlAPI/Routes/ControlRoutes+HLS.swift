@@ -7,7 +7,7 @@ extension ControlRoutes {
     func addHLS(to api: APIRoutes) {
         api.command(.post, "rooms/:room/hls/start") { call in
             let room = try streamingRoom(call)
-            try admit()
+            try admitProgram(of: room)
             let body = try await call.request.decode(StartHLSBody.self, whenEmpty: StartHLSBody())
             guard let hls else { throw StageError.hlsNotStarted("This gateway offers no playlists") }
             try check(body.layout, directory.room(room.sid).settings.layout)

@@ -7,7 +7,7 @@ extension ControlRoutes {
     func addLivestream(to api: APIRoutes) {
         api.command(.post, "rooms/:room/livestream/start") { call in
             let room = try streamingRoom(call)
-            try admit()
+            try admitProgram(of: room)
             let body = try await call.request.decode(StartLivestreamBody.self)
             let settings = try directory.room(room.sid).settings
             let start = try livestreamStart(body, program: settings.program)

@@ -9,6 +9,7 @@ extension ControlRoutes {
         api.command(.post, "rooms/:room/recording/start") { call in
             let room = try streamingRoom(call)
             let recordings = try recorder()
+            try admitProgram(of: room)
             try recordings.start(room: room.name)
             // Kept with the room, so that a restart in mid-show goes on recording.
             try directory.setRecorded(room: room.sid, true)

@@ -49,4 +49,14 @@ extension RoomDirectory {
             try state.room(room).requireReady(participant)
         }
     }
+
+    /// Whether the machine has time for a room's program, where none runs yet.
+    ///
+    /// - Throws: 53106; 53006, with the seconds after which to ask again.
+    public func requireProcessor(forProgramIn room: String) throws(StageError) {
+        let now = clock.now
+        try state.withLock { (state) throws(StageError) in
+            try state.requireProcessor(forProgramOf: state.room(room), at: now)
+        }
+    }
 }

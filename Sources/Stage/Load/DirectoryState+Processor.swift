@@ -13,11 +13,24 @@ extension DirectoryState {
         {
             return
         }
-        let others = rooms.values.filter { $0.sid != target?.sid && $0.status == .inProgress }
         let show = target?.show(at: now) ?? ProcessorBudget.Show(hosts: 0)
-        guard budget.admitsHost(to: show, beside: others.map { $0.show(at: now) }) else {
+        guard budget.admitsHost(to: show, beside: shows(beside: target, at: now)) else {
             throw .serverBusy(retryAfter: ProcessorBudget.retryAfter)
         }
+    }
+
+    /// Refuses a program for which the machine has no processor time left, where none runs yet.
+    ///
+    /// - Throws: 53006.
+    func requireProcessor(forProgramOf room: Room, at now: Double) throws(StageError) {
+        guard let budget = settings.processor else { return }
+        guard budget.admitsProgram(of: room.show(at: now), beside: shows(beside: room, at: now)) else {
+            throw .serverBusy(retryAfter: ProcessorBudget.retryAfter)
+        }
+    }
+
+    private func shows(beside room: Room?, at now: Double) -> [ProcessorBudget.Show] {
+        rooms.values.filter { $0.sid != room?.sid && $0.status == .inProgress }.map { $0.show(at: now) }
     }
 }
 

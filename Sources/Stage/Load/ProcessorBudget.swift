@@ -1,4 +1,4 @@
-/// How much of the machine all rooms' mixers may have together, and whether one more host fits in: rules alone.
+/// How much of the machine all rooms' mixers may have together, and whether one more host or program fits in.
 ///
 /// What a room costs is what its mixer says. What a host will add is taken from a rough model of composing, coding and
 /// decoding, put right by what the rooms on air really cost beside what the model says of them. Hosts who were let in
@@ -79,6 +79,24 @@ public struct ProcessorBudget: Sendable, Equatable {
     ///   - others: Every other room.
     public func admitsHost(to show: Show, beside others: [Show]) -> Bool {
         guard show.level < Self.strained else { return false }
+        let hosts = show.hosts + show.expected
+        return admits(Self.model(show, hosts: hosts + 1) - Self.model(show, hosts: hosts), to: show, beside: others)
+    }
+
+    /// Whether a room's program may begin; with nobody on air its slate has to be composed and coded, too.
+    ///
+    /// One that runs already costs no more than it does, and one with hosts was counted when they were let in.
+    ///
+    /// - Parameters:
+    ///   - show: The room as it is.
+    ///   - others: Every other room.
+    public func admitsProgram(of show: Show, beside others: [Show]) -> Bool {
+        guard show.measured == nil, show.hosts + show.expected == 0 else { return true }
+        return admits(Self.program(show), to: show, beside: others)
+    }
+
+    /// Whether there is time for so many cores more by the model.
+    private func admits(_ more: Double, to show: Show, beside others: [Show]) -> Bool {
         let scale = Self.scale(of: others + [show])
         func cost(_ show: Show) -> Double {
             let coming = Self.model(show, hosts: show.hosts + show.expected)
@@ -87,13 +105,17 @@ public struct ProcessorBudget: Sendable, Equatable {
         }
         let present = others.reduce(cost(show)) { $0 + cost($1) }
         if present > cores * Self.spare, others.contains(where: { $0.level >= Self.strained }) { return false }
-        let hosts = show.hosts + show.expected
-        return present + (Self.model(show, hosts: hosts + 1) - Self.model(show, hosts: hosts)) * scale <= cores
+        return present + more * scale <= cores
     }
 
     /// What a show costs with so many hosts on air.
     private static func model(_ show: Show, hosts: Int) -> Double {
-        hosts == 0 ? 0 : perProgram * show.size + perRendition * show.renditions + perHost * Double(hosts)
+        hosts == 0 ? 0 : program(show) + perHost * Double(hosts)
+    }
+
+    /// What composing and coding it costs.
+    private static func program(_ show: Show) -> Double {
+        perProgram * show.size + perRendition * show.renditions
     }
 
     /// What the measured rooms cost beside what the model says of them.

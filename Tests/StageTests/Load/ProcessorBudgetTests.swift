@@ -52,6 +52,19 @@ struct ProcessorBudgetTests {
         #expect(!two.admitsHost(to: Show(hosts: 4, expected: 9, measured: 0.7), beside: []))
     }
 
+    @Test("a program with nobody on air is coded, too; one that runs, or was counted with its hosts, costs no more")
+    func programs() {
+        let dear = Show(hosts: 9, measured: 1.4)
+        #expect(two.admitsProgram(of: Show(hosts: 0), beside: []))
+        #expect(!two.admitsProgram(of: Show(hosts: 0), beside: [dear]))
+        #expect(!two.admitsProgram(of: Show(renditions: 2, hosts: 0), beside: [Show(hosts: 7)]))
+        #expect(two.admitsProgram(of: Show(hosts: 0), beside: [Show(hosts: 7)]))
+        #expect(two.admitsProgram(of: Show(hosts: 0, measured: 0.2), beside: [dear]))
+        #expect(two.admitsProgram(of: Show(hosts: 1), beside: [dear]))
+        #expect(two.admitsProgram(of: Show(hosts: 0, expected: 1), beside: [dear]))
+        #expect(!two.admitsProgram(of: Show(hosts: 0), beside: [Show(hosts: 9, measured: 0.9, level: 3)]))
+    }
+
     @Test("renditions are coded, too")
     func renditions() {
         #expect(two.admitsHost(to: Show(renditions: 1, hosts: 9), beside: []))

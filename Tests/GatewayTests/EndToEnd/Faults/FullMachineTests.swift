@@ -44,6 +44,12 @@ struct FullMachineTests {
         let guess = try RawPublisher.attempt(port: gateway.endpoints.rtmpPort, key: "ben")
         #expect(guess.text.contains("NetStream.Publish.") && guess.isClosed, "\(guess.text)")
         #expect(!guess.text.contains("NetStream.Publish.Start"), "\(guess.text)")
+        // Nor is a program begun that would show nobody.
+        for path in ["recording/start", "hls/start"] {
+            let reply = try await gateway.api("POST", "/v1/rooms/second/\(path)")
+            #expect(reply.status == 503 && reply.json["error"]["code"].int == 53006, "\(path): \(reply.text)")
+            #expect(reply.headers["retry-after"] == "10", "\(reply.headers)")
+        }
         #expect(gateway.mixers(of: "second").isEmpty)
 
         // The pictures have never stopped.
