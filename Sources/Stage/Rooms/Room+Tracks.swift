@@ -77,7 +77,8 @@ extension Room {
         for entry in report.entries {
             guard let index = index(of: entry.participantSID), participants[index].isHost else { continue }
             if let sync = entry.sync { note(at: index) { ($0.sync, $0.screenSync) = (sync, entry.screenSync) } }
-            levels.append(AudioLevel(participantSID: participants[index].sid, level: entry.audioLevel))
+            let host = participants[index]
+            levels.append(AudioLevel(participantSID: host.sid, level: entry.audioLevel, gain: host.sound.gain))
             for name in TrackName.allCases where participants[index].tracks[name]?.isEnabled ?? false {
                 note(at: index) { participant in
                     let isNamed = entry.subscribed.contains(name)

@@ -1,5 +1,8 @@
 /// How one participant is mixed, as a host.
 public struct ParticipantSound: Sendable, Hashable, Codable {
+    /// The gain with which nothing is ever heard of somebody.
+    static let silentGain = -60.0
+
     /// Decibels, -60 to 12.
     public var gain: Double
     /// The others may be turned down under the participant's speech.
@@ -24,7 +27,7 @@ public struct ParticipantSound: Sendable, Hashable, Codable {
     /// - Parameter path: What stands before the field's name in the request, with its dot.
     /// - Throws: 3073 naming `gain_db` or `jitter_target`.
     public func validate(path: String = "") throws(StageError) {
-        try StageError.check(gain, in: -60...12, field: "\(path)gain_db")
+        try StageError.check(gain, in: Self.silentGain...12, field: "\(path)gain_db")
         if let jitterTarget { try StageError.check(jitterTarget, in: 60...2000, field: "\(path)jitter_target") }
     }
 }

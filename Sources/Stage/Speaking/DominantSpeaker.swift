@@ -5,6 +5,9 @@
 /// been silent for 600 ms and somebody else has spoken for 600 ms, so neither a breath nor an "mm-hm" moves the picture,
 /// and never sooner than 2.5 s after the change before. When nobody follows, it is nobody's after 2.5 s.
 ///
+/// All of it goes by what the audience hears, each level with its gain: whoever is faded out neither speaks nor has the
+/// floor.
+///
 /// Pure rules: time is passed in, in seconds on any scale that does not step back.
 struct DominantSpeaker: Sendable, Equatable {
     /// What follows from a level or from time.
@@ -17,7 +20,7 @@ struct DominantSpeaker: Sendable, Equatable {
     let settings: SpeakerSettings
     /// The sid of who has the floor.
     private(set) var dominant: String?
-    /// Everybody who has had the floor, the latest last; those who left are not in it.
+    /// Everybody who has had the floor, the latest last; those who left or were faded out are not in it.
     private(set) var order: [String] = []
     private var voices: [String: Voice] = [:]
     private var changedAt: Double?
@@ -30,7 +33,7 @@ struct DominantSpeaker: Sendable, Equatable {
         voices[sid]?.isSpeaking ?? false
     }
 
-    /// The latest level of a participant in dBFS; nil while no microphone is heard.
+    /// The latest level of a participant in dBFS, before any gain; nil while no microphone is heard.
     func level(of sid: String) -> Double? {
         voices[sid]?.level
     }
@@ -39,16 +42,27 @@ struct DominantSpeaker: Sendable, Equatable {
     mutating func hear(_ levels: [AudioLevel], at now: Double) -> [Action] {
         let before = speaking
         var named: Set<String> = []
+        var lost: [Action] = []
         for level in levels where named.insert(level.participantSID).inserted {
             voices[level.participantSID, default: Voice(settings: settings)]
-                .hear(level.level, at: now, settings: settings)
+                .hear(level, at: now, settings: settings)
+            if level.isFadedOut { lost += fadeOut(level.participantSID, at: now) }
         }
         for sid in voices.keys where !named.contains(sid) {
             voices[sid]?.wait(until: now, settings: settings)
         }
         let after = speaking
         let changed = before.symmetricDifference(after).sorted()
-        return changed.map { .speaking($0, after.contains($0)) } + [choose(at: now)].compactMap(\.self)
+        return changed.map { .speaking($0, after.contains($0)) } + lost + [choose(at: now)].compactMap(\.self)
+    }
+
+    /// Somebody is not heard by the audience any more, so they lose the floor at once, though they go on speaking.
+    ///
+    /// - Returns: The change of the floor; that they do not speak any more goes without saying.
+    mutating func fadeOut(_ sid: String, at now: Double) -> [Action] {
+        voices[sid]?.endUtterance()
+        order.removeAll { $0 == sid }
+        return dominant == sid ? [change(to: nil, .faded, at: now)] : []
     }
 
     /// Lets time go by, for when no levels come.
@@ -91,7 +105,7 @@ struct DominantSpeaker: Sendable, Equatable {
         return speaking.min { one, other in
             let (began, otherBegan) = (one.value.began ?? .infinity, other.value.began ?? .infinity)
             if began != otherBegan { return began < otherBegan }
-            let (level, otherLevel) = (one.value.level ?? -.infinity, other.value.level ?? -.infinity)
+            let (level, otherLevel) = (one.value.heard ?? -.infinity, other.value.heard ?? -.infinity)
             return level != otherLevel ? level > otherLevel : one.key < other.key
         }?.key
     }

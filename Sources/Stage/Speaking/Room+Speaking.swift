@@ -21,6 +21,13 @@ extension Room {
         announce(actions.filter { if case .dominant = $0 { true } else { false } }, at: now)
     }
 
+    /// Somebody is not heard by the audience any more; an event tells what they are after this already.
+    ///
+    /// Events: `dominant_speaker.changed`.
+    mutating func fadeOut(_ sid: String, at now: Double) {
+        announce(speakers.fadeOut(sid, at: now), at: now)
+    }
+
     private mutating func announce(_ actions: [DominantSpeaker.Action], at now: Double) {
         for action in actions {
             switch action {

@@ -10,6 +10,8 @@ public struct SpeakerChange: Sendable, Hashable {
         case silence
         /// The one who had the floor left the room or the stage.
         case left
+        /// The audience hears nothing any more of the one who had the floor, by the fader.
+        case faded
     }
 
     /// The sid of the participant who has the floor now; nil for nobody.

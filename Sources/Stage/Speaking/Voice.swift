@@ -1,7 +1,10 @@
 /// One participant's voice: told from the background noise, and put together to utterances.
 struct Voice: Sendable, Equatable {
-    /// The latest level in dBFS; nil while no microphone is heard.
+    /// The latest level in dBFS, before any gain; nil while no microphone is heard.
     private(set) var level: Double?
+    /// The latest level as the audience has it, by which everything here is told.
+    private(set) var heard: Double?
+    private var gain = 0.0
     /// The estimate of the background noise, in dBFS.
     private(set) var floor: Double
     /// When the present utterance began; nil while silent.
@@ -19,19 +22,24 @@ struct Voice: Sendable, Equatable {
     }
 
     /// Takes a level for the time since the one before.
-    mutating func hear(_ level: Double?, at now: Double, settings: SpeakerSettings) {
+    mutating func hear(_ latest: AudioLevel, at now: Double, settings: SpeakerSettings) {
         let elapsed = lastReport.map { now - $0 }
         let interval = min(max(elapsed ?? settings.longestInterval, 0), settings.longestInterval)
         let isFirst = lastReport == nil || self.level == nil
         lastReport = now
-        self.level = level
-        guard let level else {
+        (level, heard) = (latest.level, latest.heard)
+        // A fader moves the noise along with the voice: what was noise before is none the more a voice afterwards.
+        if latest.gain != gain {
+            floor = bounded(floor + latest.gain - gain, settings)
+            gain = latest.gain
+        }
+        guard let heard else {
             // Without a microphone there is nothing to wait for.
             endUtterance()
             return
         }
         let threshold = min(max(floor + settings.margin, settings.threshold), settings.highestThreshold)
-        if level >= threshold {
+        if heard >= threshold {
             if let lastHeard, began != nil, now - lastHeard > settings.gap + interval { endUtterance() }
             if began == nil { began = now - interval }
             // The first level of a microphone stands for no time that is known.
@@ -41,7 +49,7 @@ struct Voice: Sendable, Equatable {
         } else {
             endIfSilent(at: now, settings: settings)
         }
-        follow(level, isFirst: isFirst, interval: interval, settings: settings)
+        follow(heard, isFirst: isFirst, interval: interval, settings: settings)
     }
 
     /// Lets time go by without a level.
@@ -56,17 +64,19 @@ struct Voice: Sendable, Equatable {
 
     /// The noise is the quietest of late: it falls at once and rises slowly, so that pauses between words show it.
     private mutating func follow(_ level: Double, isFirst: Bool, interval: Double, settings: SpeakerSettings) {
-        let lowest = settings.threshold - settings.margin
-        let highest = settings.highestThreshold - settings.margin
-        let risen = isFirst ? level : min(level, floor + settings.floorRise * interval)
-        floor = min(max(risen, lowest), highest)
+        floor = bounded(isFirst ? level : min(level, floor + settings.floorRise * interval), settings)
+    }
+
+    private func bounded(_ floor: Double, _ settings: SpeakerSettings) -> Double {
+        min(max(floor, settings.threshold - settings.margin), settings.highestThreshold - settings.margin)
     }
 
     private mutating func endIfSilent(at now: Double, settings: SpeakerSettings) {
         if began != nil, silence(at: now) > settings.gap + Self.slack { endUtterance() }
     }
 
-    private mutating func endUtterance() {
+    /// What was said is over, and what follows begins anew.
+    mutating func endUtterance() {
         began = nil
         voiced = 0
         isSpeaking = false

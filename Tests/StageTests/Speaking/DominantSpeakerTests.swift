@@ -176,6 +176,54 @@ struct DominantSpeakerTests {
         #expect(trace.speaker.level(of: "ben") == AudioLevel.silence)
     }
 
+    @Test("Whoever is faded out never gets the floor, however loud, and keeps the level of before the gain")
+    func fadedOut() {
+        var trace = Trace(levels: ["ann": 0], gains: ["ann": -60])
+        trace.play(["ann": loud(40), "ben": quiet(20) + loud(20)])
+        #expect(trace.story == ["2.3 ben began"])
+        #expect(trace.speaking == ["2.3 ben+"])
+        #expect(trace.speaker.level(of: "ann") == 0)
+        #expect(trace.speaker.order == ["ben"])
+    }
+
+    @Test("Faded out in the middle of a word, the floor is lost at once, and won again by a voice that is heard")
+    func fadedOutWithTheFloor() {
+        var trace = Trace()
+        trace.play(["ann": loud(10), "ben": quiet(10)])
+        trace.gains["ann"] = -60
+        trace.play(["ann": loud(20), "ben": quiet(10) + loud(10)])
+        #expect(trace.story == ["0.4 ann began", "1.1 nobody faded", "2.3 ben began"])
+        #expect(trace.speaking == ["0.4 ann+", "1.1 ann-", "2.3 ben+"])
+        #expect(trace.speaker.order == ["ben"])
+        trace.gains["ann"] = 0
+        trace.play(["ann": loud(40), "ben": quiet(40)])
+        #expect(trace.speaker.dominant == "ann")
+        #expect(trace.speaker.order == ["ben", "ann"])
+    }
+
+    @Test("A voice counts as loud as the audience hears it")
+    func gains() {
+        // Louder at the microphone, and quieter in the program.
+        var together = Trace(levels: ["ann": -10, "ben": -22], gains: ["ann": -20, "ben": 6])
+        together.play(["ann": loud(5), "ben": loud(5)])
+        #expect(together.story == ["0.4 ben began"])
+        var drawnDown = Trace(gains: ["ann": -40])
+        drawnDown.play(["ann": quiet(2) + loud(30)])
+        #expect(drawnDown.story.isEmpty)
+        var drawnUp = Trace(levels: ["ann": -52], gains: ["ann": 12])
+        drawnUp.play(["ann": quiet(2) + loud(30)])
+        #expect(drawnUp.story == ["0.5 ann began"])
+    }
+
+    @Test("A fader that is drawn up makes no voice of a noise that was none")
+    func noiseDrawnUp() {
+        var trace = Trace(levels: ["fan": -49], gains: ["fan": -6])
+        trace.play(["fan": loud(100)])
+        trace.gains["fan"] = 4
+        trace.play(["fan": loud(100)])
+        #expect(trace.story.isEmpty)
+    }
+
     @Test("When the reports stop, everybody falls silent and the floor is nobody's")
     func reportsStop() {
         var trace = Trace()

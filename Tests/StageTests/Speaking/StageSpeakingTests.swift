@@ -125,4 +125,29 @@ struct StageSpeakingTests {
         #expect(try directory.room("show").dominantSpeakerSID == nil)
         #expect(try !view("ann").isSpeaking)
     }
+
+    @Test("Whoever is faded out loses the floor and the large tile with the command, and wins neither back unheard")
+    func fadedOut() throws {
+        let (ann, ben) = (try join("ann"), try join("ben"))
+        try directory.setLayout(room: "show") { $0.kind = .spotlight }
+        func large() throws -> [String] { try directory.room("show").layout.tiles.map(\.label) }
+        try report([ann: -127, ben: -20], tenths: 10)
+        #expect(try large() == ["ben"])
+        let (log, observation) = follow()
+        defer { observation.cancel() }
+        try directory.setSound(room: "show", participant: ben) { $0.gain = -60 }
+        #expect(log.reasons == [.faded])
+        #expect(log.names == [.dominantSpeakerChanged, .participantUpdated, .layoutChanged])
+        #expect(try directory.room("show").dominantSpeakerSID == nil)
+        #expect(try large() == ["ann"])
+        #expect(try !view("ben").isSpeaking)
+        try report([ann: -127, ben: -20], tenths: 50)
+        #expect(try directory.room("show").dominantSpeakerSID == nil)
+        #expect(try large() == ["ann"])
+        // What operators see is the level of before the gain.
+        #expect(try view("ben").audioLevel == -20)
+        try directory.setSound(room: "show", participant: ben) { $0.gain = 0 }
+        try report([ann: -127, ben: -20], tenths: 10)
+        #expect(try large() == ["ben"])
+    }
 }

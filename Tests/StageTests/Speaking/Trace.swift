@@ -8,13 +8,16 @@ struct Trace {
     var speaker = DominantSpeaker()
     /// How loud the voices are, in dBFS; -20 if not named.
     var levels: [String: Double] = [:]
+    /// Where their faders are, in decibels; 0 if not named.
+    var gains: [String: Double] = [:]
     private(set) var changes: [(at: Double, change: SpeakerChange)] = []
     /// Who began (+) and stopped (-) to speak, and when.
     private(set) var speaking: [String] = []
     private var tenths = 0
 
-    init(levels: [String: Double] = [:]) {
+    init(levels: [String: Double] = [:], gains: [String: Double] = [:]) {
         self.levels = levels
+        self.gains = gains
     }
 
     /// The changes as sentences.
@@ -28,11 +31,13 @@ struct Trace {
         for place in 0..<length {
             let heard = characters.keys.sorted().compactMap { sid -> AudioLevel? in
                 guard let score = characters[sid], place < score.count else { return nil }
-                switch score[place] {
-                case "#": return AudioLevel(participantSID: sid, level: levels[sid] ?? -20)
-                case "_": return AudioLevel(participantSID: sid, level: AudioLevel.silence)
-                default: return AudioLevel(participantSID: sid, level: nil)
-                }
+                let level: Double? =
+                    switch score[place] {
+                    case "#": levels[sid] ?? -20
+                    case "_": AudioLevel.silence
+                    default: nil
+                    }
+                return AudioLevel(participantSID: sid, level: level, gain: gains[sid] ?? 0)
             }
             tenths += 1
             note(speaker.hear(heard, at: Self.origin + Double(tenths) / 10))
