@@ -85,6 +85,8 @@ public struct MixerStatistics: Sendable, Equatable {
     public var sparedPictures: Int64 = 0
     /// Times the program was more than a second late and jumped.
     public var jumps: Int64 = 0
+    /// Pictures that were left out by that.
+    public var jumpedPictures: Int64 = 0
     /// The latest the program's thread ever woke, in milliseconds.
     public var largestLateness = 0.0
     /// Tiles scaled from a picture.

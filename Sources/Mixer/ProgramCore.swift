@@ -24,6 +24,7 @@ final class ProgramCore {
     private let output: any ProgramOutput
     private let signals: HostSignals?
     private let gauge: LoadGauge?
+    private let onJump: (_ milliseconds: Int) -> Void
     /// One picture of three is left out, to have more time for the others.
     var hasFewerPictures = false
     private var clock: ProgramClock
@@ -56,13 +57,15 @@ final class ProgramCore {
         wardrobe: Wardrobe,
         callDraftsman: @escaping () -> Void = {},
         returns: (any ReturnOutput)? = nil,
-        music: SlateMusic = SlateMusic(AssetShelf())
+        music: SlateMusic = SlateMusic(AssetShelf()),
+        onJump: @escaping (_ milliseconds: Int) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.ring = ring
         self.output = output
         self.signals = signals
         self.gauge = gauge
+        self.onJump = onJump
         sound = ProgramSound(output: output, returns: returns, music: music)
         assets = wardrobe.assets
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
@@ -141,6 +144,7 @@ final class ProgramCore {
     ///
     /// - Returns: When there is something to do again, if nothing is due at `now`.
     func step(at now: MonotonicTime) -> MonotonicTime? {
+        let nextPicture = clock.nextPicture
         switch clock.next(at: now) {
         case .wait(let moment):
             return moment
@@ -157,8 +161,10 @@ final class ProgramCore {
             gauge?.composed(in: MonotonicTime.now().seconds(since: began))
             let lateness = clock.anchor.milliseconds(at: now) - ProgramTime.fractionalMilliseconds(ofSample: sample)
             statistics.largestLateness = max(statistics.largestLateness, lateness)
-        case .jump:
+        case .jump(let samples):
             statistics.jumps += 1
+            statistics.jumpedPictures += clock.nextPicture - nextPicture
+            onJump(Int(samples * 1000 / ProgramTime.sampleRate))
         }
         steps += 1
         return nil

@@ -328,7 +328,7 @@ extension OpenAPIDocument {
                     type: integer
                   description: >-
                     Pictures that were not made, by where they were lost: compose, encode, degrade,
-                    rendition.
+                    rendition, jump.
             RenditionLoadResource:
               description: 'How one rendition of a program is doing.'
               type: object

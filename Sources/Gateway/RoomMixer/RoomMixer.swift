@@ -81,6 +81,7 @@ public struct RoomMixer: Sendable {
         let recorder = makeRecorder()
         defer { recorder?.close() }
         let marks = ProcessInfo.processInfo.environment[Self.marksVariable].flatMap(WorkMarks.init)
+        let jumps = JumpLog(logger)
         var followed = FollowedRoom()
         var show: MixedShow?
         var failures = 0
@@ -107,6 +108,7 @@ public struct RoomMixer: Sendable {
                                     metadata: ["asset": "\(asset)", "reason": "\(reason)"]
                                 )
                             },
+                            onJump: { [jumps] in jumps.jumped(milliseconds: $0) },
                             feeds: feeds(group)
                         )
                     show = current

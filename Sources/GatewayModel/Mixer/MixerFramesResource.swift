@@ -4,7 +4,7 @@ public struct MixerFramesResource: Codable, Sendable, Hashable {
     public var counts: [Int]
     /// Seconds of all together.
     public var seconds: Double
-    /// Pictures that were not made, by where they were lost: `compose`, `encode`, `degrade`, `rendition`.
+    /// Pictures that were not made, by where they were lost: `compose`, `encode`, `degrade`, `rendition`, `jump`.
     public var lost: [String: Int]
 
     /// Makes figures.

@@ -10,6 +10,8 @@ public struct MixerFrames: Sendable, Hashable {
         case degrade
         /// The coder of a rendition could not keep up.
         case rendition
+        /// The program was more than a second late, and went on without them.
+        case jump
     }
 
     /// Upper bounds of `counts`, seconds.
