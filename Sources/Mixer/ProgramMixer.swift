@@ -325,8 +325,8 @@ public final class ProgramMixer: Sendable {
             if now >= reportAt {
                 publish(core, now)
                 if let step = gauge.look(now: now) {
-                    let shown = thrift.degrade(to: step, inputs)
-                    recorder?.record(.scene(shown), step: core.steps)
+                    thrift.degrade(to: step, inputs)
+                    recorder?.record(.degrade(step), step: core.steps)
                 }
                 reportAt = now.advanced(milliseconds: 500)
             }
@@ -376,8 +376,8 @@ public final class ProgramMixer: Sendable {
             recorder?.record(.provide(file.number), step: core.steps)
         }
         if let scene {
-            let shown = thrift.apply(scene, to: inputs)
-            recorder?.record(.scene(shown), step: core.steps)
+            thrift.apply(scene, to: inputs)
+            recorder?.record(.scene(scene), step: core.steps)
         }
         let drawn = drawingRoom.wardrobe.takeIn()
         if !drawn.isEmpty { recorder?.record(.drawn(drawn), step: core.steps) }

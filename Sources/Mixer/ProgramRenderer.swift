@@ -127,8 +127,14 @@ public final class ProgramRenderer {
 
     /// Changes what is shown and heard, from the next picture on.
     public func apply(_ scene: Scene) {
-        let shown = thrift.apply(scene, to: inputs)
-        recorder?.record(.scene(shown), step: core.steps)
+        thrift.apply(scene, to: inputs)
+        recorder?.record(.scene(scene), step: core.steps)
+    }
+
+    /// Leaves out what `step` does, and nothing else, from the next picture on.
+    func degrade(to step: Degradation) {
+        thrift.degrade(to: step, inputs)
+        recorder?.record(.degrade(step), step: core.steps)
     }
 
     /// A host's way in; the same one when it has been added before.
@@ -229,10 +235,7 @@ public final class ProgramRenderer {
         while now <= moment, core.steps < steps {
             beforeStep(core.steps)
             takeInDrawn()
-            if let step = machine?.work(until: now) {
-                let shown = thrift.degrade(to: step, inputs)
-                recorder?.record(.scene(shown), step: core.steps)
-            }
+            if let step = machine?.work(until: now) { degrade(to: step) }
             takeInMusic()
             decode()
             takeInReturning()

@@ -1,7 +1,7 @@
 /// What a program does without when its machine is short of processor time, each step on top of those before it.
 ///
 /// The sound, and the size of the picture, stay what they are on every step.
-public enum Degradation: Int, Sendable, Comparable, CaseIterable {
+public enum Degradation: Int, Sendable, Comparable, CaseIterable, Codable {
     /// Nothing.
     case none
     /// Some of the coder's search.

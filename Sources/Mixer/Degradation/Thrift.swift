@@ -18,21 +18,19 @@ struct Thrift {
     /// Puts `scene` into force, as far as the step allows.
     ///
     /// - Parameter inputs: Every host's way in.
-    /// - Returns: The scene that is shown.
-    mutating func apply(_ scene: Scene, to inputs: some Sequence<HostInput>) -> Scene {
+    mutating func apply(_ scene: Scene, to inputs: some Sequence<HostInput>) {
         whole = scene
-        return show(inputs)
+        show(inputs)
     }
 
     /// Leaves out what `step` does, and nothing else.
     ///
     /// - Parameter inputs: Every host's way in.
-    /// - Returns: The scene that is shown.
-    mutating func degrade(to step: Degradation, _ inputs: some Sequence<HostInput>) -> Scene {
+    mutating func degrade(to step: Degradation, _ inputs: some Sequence<HostInput>) {
         self.step = step
         encoder?.degrade(to: step)
         core.hasFewerPictures = step >= .fewerPictures
-        return show(inputs)
+        show(inputs)
     }
 
     /// Lets a host that comes in leave out what all others of its kind do; its scene may be in force already.
@@ -41,10 +39,8 @@ struct Thrift {
         input.economy.withLock { $0 = economy }
     }
 
-    private func show(_ inputs: some Sequence<HostInput>) -> Scene {
+    private func show(_ inputs: some Sequence<HostInput>) {
         for input in inputs { admit(input) }
-        let scene = whole.degraded(to: step)
-        core.apply(scene)
-        return scene
+        core.apply(whole.degraded(to: step))
     }
 }

@@ -4,7 +4,10 @@ enum ArrivalChange: Sendable, Equatable, Codable {
     case add(Int)
     /// The host of this id leaves.
     case remove(String)
+    /// This is shown and heard, as far as the step allows that the program is on.
     case scene(Scene)
+    /// The program does without what this step leaves out, and nothing else, from here on.
+    case degrade(Degradation)
     /// A host's media is held back so many milliseconds from here on.
     case jitterTarget(String, Int)
     /// The file of this number is there from here on.

@@ -2,7 +2,7 @@ import Stage
 
 /// What stands at the beginning of a recording of arrivals, after the mark and the version.
 ///
-/// The file, version 4: `FLAR`, one byte of version, this head, and then entries until the end of the file. Numbers are
+/// The file, version 5: `FLAR`, one byte of version, this head, and then entries until the end of the file. Numbers are
 /// unsigned LEB128, or zig-zag of it where they may be negative; text and blocks of bytes have their length before
 /// them. An entry begins with its kind:
 ///
@@ -15,10 +15,13 @@ import Stage
 ///   number of steps that the program had made.
 /// - 5, a file that scenes name: its name, its bytes. Files are numbered in the order of these entries.
 ///
-/// A file without an end was cut off with its process; all that is whole in it counts.
+/// A file without an end was cut off with its process; all that is whole in it counts. In version 4, which is read too,
+/// there was no change to a step of degradation: its scenes are what was left of them on the step they were shown on.
 struct ArrivalHead: Codable, Sendable, Equatable {
     static let mark = Array("FLAR".utf8)
-    static let version: UInt8 = 4
+    static let version: UInt8 = 5
+    /// Those that are read.
+    static let versions: ClosedRange<UInt8> = 4...version
 
     var configuration: ProgramConfiguration
     /// Where the program's sample counter began.

@@ -33,7 +33,7 @@ struct ArrivalReader: ~Copyable {
         guard buffer.readBytes(length: ArrivalHead.mark.count) == ArrivalHead.mark else {
             throw ArrivalError("\(path) is no recording of arrivals")
         }
-        guard let version = buffer.readInteger(as: UInt8.self), version == ArrivalHead.version else {
+        guard let version = buffer.readInteger(as: UInt8.self), ArrivalHead.versions.contains(version) else {
             throw ArrivalError("\(path) is of another version")
         }
         guard let head: ArrivalHead = buffer.readJSON() else { throw ArrivalError("the head of \(path) is damaged") }

@@ -8,9 +8,10 @@ public import Stage
 ///
 /// It is the program that the live mixer made wherever that was in time: each decision about a host follows from when
 /// its packets came, each change takes effect between the same two steps, and so does each file that scenes name, each
-/// name and card that was drawn beside the program, and the music that was decoded there. It ends with the step with
-/// which the live one ended, for where everything stands still nothing arrives. Not repeated is what the machine alone
-/// was guilty of: a picture that was late, an encoder that was behind.
+/// name and card that was drawn beside the program, the music that was decoded there, and what the program did without
+/// for want of processor time. It ends with the step with which the live one ended, for where everything stands still
+/// nothing arrives. Not repeated is what the machine alone was guilty of: a picture that was late, an encoder that was
+/// behind.
 public struct ArrivalReplay: Sendable {
     private let path: String
     private let head: ArrivalHead
@@ -162,6 +163,7 @@ public struct ArrivalReplay: Sendable {
                 case .add(let number): add(number, to: renderer)
                 case .remove(let id): renderer.removeHost(id)
                 case .scene(let scene): renderer.apply(scene)
+                case .degrade(let step): renderer.degrade(to: step)
                 case .jitterTarget(let id, let target): renderer.setJitterTarget(target, for: id)
                 case .provide(let number): provide(number, to: renderer)
                 case .drawn(let pieces): renderer.show(drawn: pieces)

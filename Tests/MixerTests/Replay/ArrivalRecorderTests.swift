@@ -49,18 +49,19 @@ import Testing
         #expect(recorder.addFile("asset:wall", bytes) == 0)
         recorder.record(.provide(0), step: 301)
         recorder.record(.music(true), step: 302)
+        recorder.record(.degrade(.fewerPictures), step: 303)
         recorder.reached(400)
         recorder.close()
         #expect(recorder.end == .closed)
         #expect(try ArrivalReader(path: path).head == ArrivalHead(configuration: configuration, firstSample: 1 << 40))
         let entries = try entries()
-        #expect(entries.count == 11)
+        #expect(entries.count == 12)
         guard case .input("a", 60, false) = entries[0], case .input("b", 300, true) = entries[1],
             case .packet(0, 5_000_000, let one) = entries[2], case .packet(1, 4_999_000, let two) = entries[3],
             case .change(0, .add(0)) = entries[4], case .change(7, .scene(let scene)) = entries[5],
             case .change(300, .jitterTarget("a", 90)) = entries[6], case .file("asset:wall", bytes) = entries[7],
             case .change(301, .provide(0)) = entries[8], case .change(302, .music(true)) = entries[9],
-            case .end(400) = entries[10]
+            case .change(303, .degrade(.fewerPictures)) = entries[10], case .end(400) = entries[11]
         else {
             Issue.record("\(entries)")
             return
@@ -125,6 +126,29 @@ import Testing
         try Data("FLAR\u{9}".utf8).write(to: URL(fileURLWithPath: path))
         #expect(throws: ArrivalError.self) { _ = try ArrivalReplay(path: path) }
         #expect(throws: ArrivalError.self) { _ = try ArrivalRecorder(path: "/nowhere/at/all") }
+    }
+
+    @Test("Of the versions before, that without steps of degradation is read, and older ones are not")
+    func versions() throws {
+        defer { remove() }
+        let recorder = try ArrivalRecorder(path: path)
+        recorder.begin(ProgramConfiguration(), firstSample: 0)
+        let input = recorder.addHost("a", jitterTarget: 300)
+        recorder.record(.add(input), step: 0)
+        recorder.record(sound(0), from: input, arrival: 0)
+        recorder.close()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let place = bytes.startIndex + ArrivalHead.mark.count
+        #expect(bytes[place] == 5)
+        bytes[place] = 4
+        try bytes.write(to: URL(fileURLWithPath: path))
+        #expect(try entries().count == 4)
+        #expect(try ArrivalReplay(path: path).packets == 1)
+        for version: UInt8 in [3, 6] {
+            bytes[place] = version
+            try bytes.write(to: URL(fileURLWithPath: path))
+            #expect(throws: ArrivalError.self) { _ = try ArrivalReplay(path: path) }
+        }
     }
 
     @Test("Rubbish in place of a recording is an error or an end, and never more")

@@ -13,7 +13,9 @@ import Testing
     private func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// A show with something of everything: four clocks, jitter, a stall, a leap, joins, leaves, scenes, targets.
-    private func perform(_ renderer: ProgramRenderer) throws {
+    ///
+    /// - Parameter steps: What it does without, and from when on in milliseconds.
+    private func perform(_ renderer: ProgramRenderer, steps: [(time: Double, step: Degradation)] = []) throws {
         let colours: [YUVColour] = [.red, .green, .blue, .white]
         let names = ["a", "b", "c", "d"]
         var events: [(time: Double, event: () -> Void)] = []
@@ -38,6 +40,7 @@ import Testing
             events.append((joined, { inputs[name] = renderer.addHost(name) }))
             events.append((joined + 11, { renderer.apply(Timetable.scene(Array(names.prefix(index + 1)))) }))
         }
+        for (time, step) in steps { events.append((time, { renderer.degrade(to: step) })) }
         events.append((5200, { renderer.setJitterTarget(120, for: "a") }))
         events.append((6100.3, { renderer.removeHost("b") }))
         events.append((6100.3, { renderer.apply(Timetable.scene(["d", "c", "a"])) }))
@@ -80,6 +83,46 @@ import Testing
         // The same decisions, too.
         #expect(statistics.hosts.map(Decisions.init) == renderer.statistics.hosts.map(Decisions.init))
         #expect(statistics.hosts.count == 4)
+    }
+
+    @Test("What the program did without is left out again", arguments: [Degradation.fewerPictures, .slate])
+    func degraded(step: Degradation) throws {
+        defer { remove() }
+        let (width, height) = Timetable.size
+        let configuration = ProgramConfiguration(width: width, height: height)
+        func show(
+            _ recorder: ArrivalRecorder?,
+            _ steps: [(time: Double, step: Degradation)]
+        ) throws -> (fingerprint: ProgramFingerprint, statistics: MixerStatistics) {
+            let ring = try CanvasRing(width: width, height: height)
+            let output = FingerprintOutput(ring: ring)
+            let renderer = ProgramRenderer(configuration: configuration, ring: ring, output: output, recorder: recorder)
+            try perform(renderer, steps: steps)
+            return (output.fingerprint, renderer.statistics)
+        }
+        let recorder = try ArrivalRecorder(path: path)
+        // Scenes come while it goes on.
+        let live = try show(recorder, [(4001, step), (8003, .none)])
+        recorder.close()
+        let whole = try show(nil, [])
+
+        let replay = try ArrivalReplay(path: path)
+        let (first, statistics) = try replay.fingerprint()
+        let (second, _) = try replay.fingerprint()
+        #expect(first == second)
+        #expect(first.picture != whole.fingerprint.picture && first.sound == whole.fingerprint.sound)
+        #expect(first.pictures == live.fingerprint.pictures && first.sound == live.fingerprint.sound)
+        // Four seconds with two pictures of three.
+        let spared = whole.fingerprint.pictures - first.pictures
+        #expect((38...41).contains(spared), "\(spared)")
+        #expect(statistics.sparedPictures == spared)
+        if step == .slate {
+            // Nobody is seen, so whole groups of the hosts' pictures were not decoded.
+            let decoded = { (statistics: MixerStatistics) in statistics.hosts.reduce(0) { $0 + $1.pictures } }
+            #expect(decoded(statistics) < decoded(whole.statistics) - 100)
+        } else {
+            #expect(first.picture == live.fingerprint.picture)
+        }
     }
 
     @Test("A single pixel or sample that differs is seen")
