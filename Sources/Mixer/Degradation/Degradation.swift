@@ -4,9 +4,9 @@
 public enum Degradation: Int, Sendable, Comparable, CaseIterable, Codable {
     /// Nothing.
     case none
-    /// Some of the coder's search.
+    /// Some of the search of the program's coder and the renditions'.
     case lighterCoding
-    /// Nearly all of the coder's search.
+    /// Nearly all of that search.
     case lightestCoding
     /// Those pictures that no other picture refers to, of all but the first tile and who speaks.
     case lighterDecoding

@@ -27,7 +27,7 @@ final class ProgramEncoder: @unchecked Sendable {
     private let firstTimestamp: Int64
     private let ring: CanvasRing
     private let sink: @Sendable (MediaPacket) -> Void
-    private var video: VideoEncoder
+    private var video: ThriftyCoder
     private var audio: AudioEncoder
     private var interleaver = Interleaver()
     private var hasBegun = false
@@ -39,9 +39,8 @@ final class ProgramEncoder: @unchecked Sendable {
     let snapshots = SnapshotDesk()
     private let wantsKey = Atomic(false)
     private let gauge: LoadGauge?
-    /// How much of its search the coder should leave out, 0 to 2, and how much it does.
-    private let wantedEconomy = Atomic(0)
-    private var economy = 0
+    /// How much of their search the coders should leave out, 0 to 2.
+    private let economy = Atomic(0)
     /// The group of the last picture, counted from the program's beginning; nil before the first.
     private var group: Int64?
     /// The renditions should not be coded, and are not.
@@ -70,7 +69,7 @@ final class ProgramEncoder: @unchecked Sendable {
         self.ring = ring
         self.gauge = gauge
         self.sink = sink
-        video = try VideoEncoder(VideoEncoderConfiguration(configuration, options: encoderOptions))
+        video = try ThriftyCoder(VideoEncoderConfiguration(configuration, options: encoderOptions))
         audio = try AudioEncoder(AudioEncoderConfiguration(bitrate: configuration.audioBitrate * 1000))
     }
 
@@ -79,9 +78,9 @@ final class ProgramEncoder: @unchecked Sendable {
         wantsKey.store(true, ordering: .relaxed)
     }
 
-    /// Brings the coder to what a step leaves out, with the next key picture; any thread.
+    /// Brings the coders to what a step leaves out, with the next key picture; any thread.
     func degrade(to step: Degradation) {
-        wantedEconomy.store(step.codingEconomy, ordering: .relaxed)
+        economy.store(step.codingEconomy, ordering: .relaxed)
         isLadderIdle.store(step >= .noRenditions, ordering: .relaxed)
     }
 
@@ -171,20 +170,12 @@ final class ProgramEncoder: @unchecked Sendable {
         ring.giveBack(canvas)
     }
 
-    /// Goes on with a coder that searches more or less, if another one is wanted.
-    ///
-    /// The library takes a new bitrate for a coder at work, but no other effort; so another coder takes over where a key
-    /// picture begins everything anew. Players keep what they were told at the beginning: a coder whose parameter sets
-    /// are not byte for byte those of the first is not taken.
+    /// Lets the coders search more or less from this picture on, which is a key picture.
     private func economise() {
-        let wanted = wantedEconomy.load(ordering: .relaxed)
-        guard wanted != economy else { return }
-        economy = wanted
-        let options = VideoEncoderConfiguration.options(encoderOptions, of: configuration.preset, economy: wanted)
+        let wanted = economy.load(ordering: .relaxed)
+        present?.economise(to: wanted)
         do {
-            let other = try VideoEncoder(VideoEncoderConfiguration(configuration, options: options))
-            guard other.configuration == video.configuration else { return }
-            video = other
+            guard try video.economise(to: wanted) else { return }
             counters.withLock { $0.takeovers += 1 }
         } catch {
             counters.withLock { $0.errors += 1 }

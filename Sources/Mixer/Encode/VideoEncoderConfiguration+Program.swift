@@ -16,6 +16,13 @@ extension VideoEncoderConfiguration {
         )
     }
 
+    /// The same with so much less search, 0 to 2.
+    func economised(_ economy: Int) -> VideoEncoderConfiguration {
+        var other = self
+        other.options = Self.options(options, of: preset, economy: economy)
+        return other
+    }
+
     /// x264 parameters that leave out some of the search (1) or nearly all of it (2).
     ///
     /// The preset stays what it is: what presets change beside the search, such as the number of references and the

@@ -27,9 +27,15 @@ struct CoderEconomyTests {
 
     @Test("it takes over at a key picture, both ways, and every picture is decoded with its own time")
     func takeover() throws {
-        let program = ProgramConfiguration(width: 640, height: 360, videoBitrate: 1000)
+        let rendition = Rendition(name: "small", width: 320, height: 180, videoBitrate: 300)
+        let program = ProgramConfiguration(
+            width: 640,
+            height: 360,
+            videoBitrate: 1000,
+            ladder: RenditionLadder(renditions: [rendition], hasAudioOnly: false)
+        )
         let ring = try CanvasRing(width: 640, height: 360)
-        let packets = Packets()
+        let (packets, small) = (Packets(), Packets())
         let encoder = try ProgramEncoder(
             program,
             encoderOptions: VideoEncoderConfiguration.usualOptions,
@@ -37,6 +43,7 @@ struct CoderEconomyTests {
             ring: ring,
             sink: { packet in packets.all.withLock { $0.append(packet) } }
         )
+        try encoder.offerRenditions(hasThreads: false) { (_, packet) in small.all.withLock { $0.append(packet) } }
         for index in Int64(0)..<240 {
             if index == 30 { encoder.degrade(to: .lightestCoding) }
             if index == 150 { encoder.degrade(to: .none) }
@@ -48,6 +55,7 @@ struct CoderEconomyTests {
             encoder.takePicture(canvas: canvas, index: index)
             let taken = encoder.snapshot().takeovers
             #expect(taken == (index < 60 ? 0 : index < 180 ? 1 : 2), "\(index)")
+            #expect(encoder.renditions.map(\.takeovers) == [taken], "\(index)")
         }
         let silence = [Float](repeating: 0, count: ProgramTime.quantum)
         silence.withUnsafeBufferPointer { zeros in
@@ -62,7 +70,12 @@ struct CoderEconomyTests {
                 )
             }
         }
-        let all = packets.all.withLock { $0 }
+        for packets in [packets, small] { try check(packets.all.withLock { $0 }) }
+        #expect(encoder.snapshot().errors == 0 && encoder.renditions.allSatisfy { $0.errors == 0 })
+    }
+
+    /// Every picture is there, key pictures where they belong, and decoded by what was told at the beginning.
+    private func check(_ all: [MediaPacket]) throws {
         #expect(all.count { $0.content == .videoConfiguration(.h264) } == 1)
         let pictures = all.filter { if case .picture = $0.content { true } else { false } }
         #expect(pictures.count == 240)
@@ -73,6 +86,5 @@ struct CoderEconomyTests {
         for packet in pictures { try decoder.decode(packet) { times.append($0.presentationTimestamp) } }
         decoder.flush { times.append($0.presentationTimestamp) }
         #expect(times == pictures.map(\.presentationTimestamp))
-        #expect(encoder.snapshot().errors == 0)
     }
 }

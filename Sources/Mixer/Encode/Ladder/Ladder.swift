@@ -53,6 +53,11 @@ final class Ladder {
         }
     }
 
+    /// Lets the coder of each size leave out so much of its search, 0 to 2, from its next key picture on.
+    func economise(to economy: Int) {
+        for rung in rungs { rung.economise(to: economy) }
+    }
+
     /// Takes a frame of the program's sound.
     ///
     /// - Parameter hasPictures: The sizes are coded at present; the sound by itself always goes on.

@@ -17,6 +17,8 @@ final class Rung: @unchecked Sendable {
     private let counted: Mutex<RungFigures>
     private let wake = DispatchSemaphore(value: 0)
     private let isClosed = Atomic(false)
+    /// How much of its search the encoder should leave out, 0 to 2.
+    private let economy = Atomic(0)
     private var thread: WorkerThread?
     private var interleaver = Interleaver()
     private var hasBegun = false
@@ -85,6 +87,11 @@ final class Rung: @unchecked Sendable {
         return canvas
     }
 
+    /// Leaves out so much of the encoder's search, 0 to 2, from the next key picture on.
+    func economise(to wanted: Int) {
+        economy.store(wanted, ordering: .relaxed)
+    }
+
     func takeSound(_ packet: MediaPacket) {
         queue.withLock { $0.append(.sound(packet)) }
         workOn()
@@ -147,6 +154,7 @@ final class Rung: @unchecked Sendable {
     private func encode(_ canvas: Int, index: Int64, isKey: Bool) {
         guard let pictures else { return }
         let before = MonotonicSleep.threadSeconds()
+        if isKey { economise(pictures) }
         let made = pictures.encode(canvas, index: index, isKey: isKey)
         queue.withLock { $0.giveBack(canvas) }
         if let made { interleaver.append(made) }
@@ -156,6 +164,15 @@ final class Rung: @unchecked Sendable {
             counted.encodeSeconds += spent
             counted.pictures += made == nil ? 0 : 1
             counted.errors += made == nil ? 1 : 0
+        }
+    }
+
+    private func economise(_ pictures: RungPictures) {
+        do {
+            guard try pictures.economise(to: economy.load(ordering: .relaxed)) else { return }
+            counted.withLock { $0.takeovers += 1 }
+        } catch {
+            counted.withLock { $0.errors += 1 }
         }
     }
 

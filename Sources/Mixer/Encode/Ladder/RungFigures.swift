@@ -12,6 +12,8 @@ public struct RungFigures: Sendable, Equatable {
     public var bytes: Int64 = 0
     /// Errors of the encoder.
     public var errors: Int64 = 0
+    /// Times that another encoder took over, which searches more or less.
+    public var takeovers: Int64 = 0
 
     /// A rendition that has not begun.
     public init(name: String) {

@@ -14,7 +14,7 @@ final class RungPictures: @unchecked Sendable {
     /// One picture of so many of the program's.
     let step: Int64
     let configuration: MediaPacket
-    private var encoder: VideoEncoder
+    private var encoder: ThriftyCoder
     private let frameRate: FrameRate
 
     init(
@@ -28,7 +28,7 @@ final class RungPictures: @unchecked Sendable {
         for _ in 0..<Self.canvasCount {
             canvases.append(try Canvas(width: rendition.width, height: rendition.height))
         }
-        let encoder = try VideoEncoder(
+        let encoder = try ThriftyCoder(
             VideoEncoderConfiguration(
                 width: rendition.width,
                 height: rendition.height,
@@ -62,6 +62,11 @@ final class RungPictures: @unchecked Sendable {
     func timestamp(of index: Int64) -> Int64 {
         ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index))
     }
+
+    /// Leaves out so much of the encoder's search, 0 to 2; to be called before a key picture.
+    ///
+    /// - Returns: Whether another encoder took over.
+    func economise(to economy: Int) throws(CodecError) -> Bool { try encoder.economise(to: economy) }
 
     /// Codes the picture on a canvas; nil when the encoder could not.
     func encode(_ canvas: Int, index: Int64, isKey: Bool) -> MediaPacket? {
