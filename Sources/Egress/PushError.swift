@@ -17,7 +17,7 @@ public struct PushError: Error, Sendable, Equatable, CustomStringConvertible {
         case refused
         /// The target closed the connection.
         case closed
-        /// The target takes no more data.
+        /// The target takes no more data, or far too little.
         case stalled
         /// Not the target's fault: out of descriptors, memory or threads.
         case local

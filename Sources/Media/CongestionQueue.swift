@@ -52,7 +52,10 @@ public struct CongestionQueue: Sendable {
         public var configurations: UInt64 = 0
 
         /// All of them.
-        public var total: UInt64 { disposablePictures + pictures + keyPictures + sounds + configurations }
+        public var total: UInt64 { allPictures + sounds + configurations }
+
+        /// Pictures of every kind.
+        public var allPictures: UInt64 { disposablePictures + pictures + keyPictures }
 
         /// Nothing dropped yet.
         public init() {}

@@ -350,8 +350,9 @@ extension OpenAPIDocument {
                   type: string
                   description: >-
                     output_interrupted, output_failed, output_on_spare, output_on_main,
-                    spare_unreachable, spare_reachable, stream_unsuitable, stream_suitable,
-                    rendition_stopped, rendition_resumed, last_output, idle_soon or max_duration_soon.
+                    spare_unreachable, spare_reachable, output_slow, output_keeps_up,
+                    stream_unsuitable, stream_suitable, rendition_stopped, rendition_resumed,
+                    last_output, idle_soon or max_duration_soon.
                 message:
                   type: string
                   description: 'What happened, for people.'

@@ -10,7 +10,10 @@ struct LiveOutput: Sendable {
     var name: String { push.status.name }
 
     /// All that is amiss now.
-    var warnings: [LivestreamWarning] { [warning, push.status.spareWarning].compactMap(\.self) }
+    var warnings: [LivestreamWarning] {
+        let status = push.status
+        return [warning, status.spareWarning, status.slowWarning].compactMap(\.self)
+    }
 
     /// What is not as the platform asks for; nil when all is.
     var warning: LivestreamWarning? {

@@ -42,6 +42,8 @@ struct LivestreamProgress: Sendable, Equatable {
     private var onSpare: [String: Bool] = [:]
     /// Which outputs' spare addresses could not be reached when they were last looked at.
     private var withoutSpare: Set<String> = []
+    /// Which outputs' targets were too slow at the last look.
+    private var slow: Set<String> = []
     private var isDurationWarned = false
     /// Since when the silence lasts that was warned of.
     private var warnedIdleSince: MonotonicTime?
@@ -74,7 +76,9 @@ struct LivestreamProgress: Sendable, Equatable {
         guard isRunning else { return [] }
         let allFailed = outputs.allSatisfy { $0.state == .failed }
         var findings: [Finding] = []
-        if !allFailed { findings += lookAtEach(outputs) + lookAtPlaces(outputs) + lookAtSpares(outputs) }
+        if !allFailed {
+            findings += lookAtEach(outputs) + lookAtPlaces(outputs) + lookAtSpares(outputs) + lookAtSpeed(outputs)
+        }
         known = Dictionary(outputs.map { ($0.name, $0.state) }) { $1 }
 
         if case .starting(let since) = phase {
@@ -158,6 +162,21 @@ struct LivestreamProgress: Sendable, Equatable {
         }
     }
 
+    /// Outputs whose targets came to be too slow, or keep up again.
+    private mutating func lookAtSpeed(_ outputs: [OutputStatus]) -> [Finding] {
+        // An output that is gone leaves nothing to one that comes by its name.
+        slow.formIntersection(outputs.map(\.name))
+        return outputs.compactMap { output in
+            guard output.state == .connected else { return nil }
+            if let warning = output.slowWarning {
+                return slow.insert(output.name).inserted ? .warn(warning) : nil
+            }
+            guard slow.remove(output.name) != nil else { return nil }
+            let message = "The target of output \(output.name) keeps up with the program"
+            return .warn(LivestreamWarning(.outputKeepsUp, output: output.name, message: message))
+        }
+    }
+
     private mutating func lookAtTime(
         since start: MonotonicTime,
         mutedSince: MonotonicTime?,
@@ -194,6 +213,16 @@ struct LivestreamProgress: Sendable, Equatable {
 }
 
 extension OutputStatus {
+    /// That the target is too slow; nil when it keeps up, and while there is no connection.
+    var slowWarning: LivestreamWarning? {
+        guard isSlow, state == .connected else { return nil }
+        return LivestreamWarning(
+            .outputSlow,
+            output: name,
+            message: "The target of output \(name) is too slow for the program, and pictures are dropped"
+        )
+    }
+
     /// What is amiss with a spare address that nobody needs yet; nil when nothing is.
     var spareWarning: LivestreamWarning? {
         guard let spareFault, !isOnSpare else { return nil }

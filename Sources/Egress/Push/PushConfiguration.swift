@@ -49,6 +49,8 @@ public struct PushConfiguration: Sendable {
     public var gatheredBytes = 256 << 10
     /// When waiting packets are dropped, beyond those that are gathered on purpose.
     public var queue = CongestionQueue.Limits()
+    /// When a target that takes too little of the program is told of, and when it is left.
+    var drops = DropWatch.Limits()
     /// A PEM file of certificates to trust instead of the system's.
     public var trustFile: String?
     /// The software as it names itself to the target.

@@ -77,7 +77,8 @@ final class PushCore: Sendable {
                 isOnSpare: machine.isOnSpare,
                 spareFault: machine.spareFault,
                 reconnectReasons: machine.reconnectReasons,
-                queuedBytes: queued
+                queuedBytes: queued,
+                isSlow: machine.isSlow
             )
         }
     }
@@ -144,7 +145,8 @@ final class PushCore: Sendable {
         let news: OutputStatus? = announced.withLock { last in
             let status = status
             if let last, last.state == status.state, last.lastFault == status.lastFault,
-                last.isOnSpare == status.isOnSpare, last.spareFault == status.spareFault
+                last.isOnSpare == status.isOnSpare, last.spareFault == status.spareFault,
+                last.isSlow == status.isSlow
             {
                 return nil
             }
@@ -220,6 +222,16 @@ final class PushCore: Sendable {
         wakesFrom.store(Self.never, ordering: .relaxed)
         if ready.isWoken { wake.clear() }
         return ready.isReadable
+    }
+
+    /// Looks whether the target keeps up with the program; throws when it is to be left.
+    func lookAtDrops(now: MonotonicTime) throws(PushError) {
+        let pictures = inbox.withLock { $0.pictures }
+        guard let change = machine.withLock({ $0.look(at: pictures, now: now) }) else { return }
+        guard change == .isHopeless else { return announce() }
+        let drops = configuration.drops
+        let seconds = Int((drops.window * Double(drops.endurance)).rounded())
+        throw PushError(.stalled, "the target is too slow: it took less than half of the pictures for \(seconds) s")
     }
 
     func countSent(_ bytes: Int) {

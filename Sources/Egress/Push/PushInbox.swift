@@ -17,6 +17,9 @@ struct PushInbox: Sendable {
     private var held: [MediaPacket] = []
     private var heldBytes = 0
     private var droppedBefore: UInt64 = 0
+    /// Pictures that came while streaming.
+    private var offeredPictures: UInt64 = 0
+    private var droppedPicturesBefore: UInt64 = 0
     private let limits: CongestionQueue.Limits
 
     init(limits: CongestionQueue.Limits) {
@@ -26,6 +29,11 @@ struct PushInbox: Sendable {
 
     /// Packets given up because the target was too slow.
     var dropped: UInt64 { queue.dropped.total + droppedBefore }
+
+    /// Pictures that were to be sent, and those of them that were given up.
+    var pictures: DropWatch.Pictures {
+        .init(offered: offeredPictures, dropped: queue.dropped.allPictures + droppedPicturesBefore)
+    }
 
     /// Packets waiting or held.
     var count: Int { isStreaming ? queue.count : held.count }
@@ -43,6 +51,7 @@ struct PushInbox: Sendable {
                 forgetHeld()
             }
         } else if isStreaming {
+            if packet.isVideo { offeredPictures += 1 }
             queue.append(packet)
         } else {
             hold(packet)
@@ -67,6 +76,7 @@ struct PushInbox: Sendable {
     /// The connection ended; what waited is of no use to the next one.
     mutating func end() {
         droppedBefore += queue.dropped.total
+        droppedPicturesBefore += queue.dropped.allPictures
         queue = CongestionQueue(limits: limits)
         isStreaming = false
     }

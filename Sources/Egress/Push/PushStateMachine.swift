@@ -41,6 +41,8 @@ struct PushStateMachine: Sendable {
     var isOnSpare: Bool { choice.isOnSpare }
     /// Why the spare address could not be had if it were needed now; nil when it could, or nobody knows.
     var spareFault: OutputFault? { spare?.fault }
+    /// The target is too slow for the program, or was when it was last connected.
+    var isSlow: Bool { drops.isSlow }
 
     private let configuration: PushConfiguration
     private var wasConnected = false
@@ -50,6 +52,7 @@ struct PushStateMachine: Sendable {
     private var retries = 0
     private var classifier: FaultClassifier
     private var choice: AddressChoice
+    private var drops: DropWatch
     /// nil without a spare address.
     private var spare: SpareWatch?
 
@@ -57,6 +60,7 @@ struct PushStateMachine: Sendable {
         self.configuration = configuration
         classifier = FaultClassifier(retryBudget: configuration.retryBudget)
         choice = AddressChoice(hasSpare: hasSpare, limit: configuration.failuresBeforeSpare)
+        drops = DropWatch(limits: configuration.drops)
         spare = hasSpare ? SpareWatch(configuration: configuration) : nil
     }
 
@@ -84,6 +88,7 @@ struct PushStateMachine: Sendable {
         wasConnected = true
         classifier.accepted()
         choice.accepted()
+        drops.begin()
         if isOnSpare { spare?.proved() }
     }
 
@@ -98,7 +103,8 @@ struct PushStateMachine: Sendable {
         case .streaming(let since):
             wasStreaming = true
             choice.lost()
-            if now.seconds(since: since) >= configuration.backOff.healthyAfter {
+            // One that was given up for being slow never did well, however long that took.
+            if now.seconds(since: since) >= configuration.backOff.healthyAfter, !drops.isHopeless {
                 retries = 0
                 choice.held()
             }
@@ -129,6 +135,12 @@ struct PushStateMachine: Sendable {
         let until = now.advanced(seconds: delay)
         phase = .waiting(until: until)
         return .wait(until: until)
+    }
+
+    /// Looks at the pictures that were given up while the target has the stream; after `isHopeless` it is to be left.
+    mutating func look(at pictures: DropWatch.Pictures, now: MonotonicTime) -> DropWatch.Change? {
+        guard case .streaming = phase else { return nil }
+        return drops.look(at: pictures, now: now)
     }
 
     /// What is to be done about the spare address, which nobody needs yet.

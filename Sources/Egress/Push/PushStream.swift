@@ -132,7 +132,7 @@ struct PushStream {
         return max(0, opening.last { !$0.isConfiguration }?.timestamp ?? 0)
     }
 
-    /// Acceptance, progress, and the once-a-second accounting.
+    /// Acceptance, progress, and once a second the accounting, of drops among it.
     private mutating func look(acknowledged: Int, unsent: Int, now: MonotonicTime) throws(PushError) {
         if !isAccepted, let firstMediaAt, now.seconds(since: firstMediaAt) >= configuration.acceptance,
             acknowledged > bytesBeforeMedia
@@ -148,5 +148,6 @@ struct PushStream {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         core.setCPU(UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        try core.lookAtDrops(now: now)
     }
 }

@@ -3,8 +3,8 @@ public struct WarningResource: Codable, Sendable, Hashable {
     /// The stable number.
     public var code: Int
     /// `output_interrupted`, `output_failed`, `output_on_spare`, `output_on_main`, `spare_unreachable`,
-    /// `spare_reachable`, `stream_unsuitable`, `stream_suitable`, `rendition_stopped`, `rendition_resumed`, `last_output`,
-    /// `idle_soon` or `max_duration_soon`.
+    /// `spare_reachable`, `output_slow`, `output_keeps_up`, `stream_unsuitable`, `stream_suitable`, `rendition_stopped`,
+    /// `rendition_resumed`, `last_output`, `idle_soon` or `max_duration_soon`.
     public var reason: String
     /// What happened, for people.
     public var message: String

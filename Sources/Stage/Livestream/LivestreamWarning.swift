@@ -14,6 +14,10 @@ public struct LivestreamWarning: Sendable, Hashable {
         case spareUnreachable = "spare_unreachable"
         /// An output's spare address can be reached, again.
         case spareReachable = "spare_reachable"
+        /// An output's target is too slow for the program, and pictures are dropped.
+        case outputSlow = "output_slow"
+        /// An output's target takes all of the program, again.
+        case outputKeepsUp = "output_keeps_up"
         /// The stream is not what an output's platform asks for.
         case streamUnsuitable = "stream_unsuitable"
         /// The stream is what an output's platform asks for, again.

@@ -22,7 +22,7 @@ public struct OutputFault: Sendable, Hashable {
         case timedOut = "timed_out"
         /// The connection broke.
         case connectionLost = "connection_lost"
-        /// The target takes no more data.
+        /// The target takes no more data, or far too little of it to be of use.
         case stalled
         /// Not the target's fault: this machine is out of descriptors, memory or threads.
         case local

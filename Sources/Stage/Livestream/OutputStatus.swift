@@ -40,6 +40,8 @@ public struct OutputStatus: Sendable, Equatable {
     public var reconnectReasons: [OutputFault.Code: UInt64]
     /// Bytes that wait to be sent.
     public var queuedBytes: Int
+    /// The target is too slow for the program, so that pictures are dropped again and again.
+    public var isSlow: Bool
 
     /// Makes a status; an output that has sent nothing by default.
     public init(
@@ -55,7 +57,8 @@ public struct OutputStatus: Sendable, Equatable {
         isOnSpare: Bool = false,
         spareFault: OutputFault? = nil,
         reconnectReasons: [OutputFault.Code: UInt64] = [:],
-        queuedBytes: Int = 0
+        queuedBytes: Int = 0,
+        isSlow: Bool = false
     ) {
         self.name = name
         self.url = url
@@ -70,6 +73,7 @@ public struct OutputStatus: Sendable, Equatable {
         self.spareFault = spareFault
         self.reconnectReasons = reconnectReasons
         self.queuedBytes = queuedBytes
+        self.isSlow = isSlow
     }
 
     /// The latest failure in words, free of secrets; nil without one.

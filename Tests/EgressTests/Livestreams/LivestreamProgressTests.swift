@@ -46,6 +46,31 @@ struct LivestreamProgressTests {
         findings.compactMap { if case .warn(let warning) = $0 { warning.reason } else { nil } }
     }
 
+    @Test("an output whose target is too slow is told of once, and again when it keeps up")
+    func slow() {
+        func paced(isSlow: Bool, _ state: OutputStatus.State = .connected) -> OutputStatus {
+            var result = output("a", state)
+            result.isSlow = isSlow
+            return result
+        }
+        let other = output("b", .connected)
+        var progress = started()
+        let found = look(&progress, [paced(isSlow: true), other], at: 1)
+        #expect(reasons(found) == [.outputSlow])
+        guard case .warn(let warning)? = found.first else { return }
+        #expect(warning == paced(isSlow: true).slowWarning && warning.output == "a" && warning.code == 5002)
+        #expect(look(&progress, [paced(isSlow: true), other], at: 2) == [])
+        #expect(reasons(look(&progress, [paced(isSlow: true, .interrupted), other], at: 3)) == [.outputInterrupted])
+        #expect(paced(isSlow: true, .interrupted).slowWarning == nil)
+        #expect(look(&progress, [paced(isSlow: true), other], at: 4) == [])
+        #expect(reasons(look(&progress, [paced(isSlow: false), other], at: 5)) == [.outputKeepsUp])
+        #expect(look(&progress, [paced(isSlow: false), other], at: 6) == [])
+        // One that was removed while it was slow leaves nothing to a new one of its name.
+        #expect(reasons(look(&progress, [paced(isSlow: true), other], at: 7)) == [.outputSlow])
+        #expect(look(&progress, [other], at: 8) == [])
+        #expect(look(&progress, [paced(isSlow: false), other], at: 9) == [])
+    }
+
     @Test("V22 it is started when the first output is connected")
     func start() {
         var progress = Progress(now: begin)

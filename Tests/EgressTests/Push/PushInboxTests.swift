@@ -82,9 +82,13 @@ struct PushInboxTests {
         for time in Int64(1)...100 { inbox.receive(Self.picture(time * 40)) }
         let dropped = inbox.dropped
         #expect(dropped > 0)
+        // The key picture before them was sent as the beginning.
+        #expect(inbox.pictures == .init(offered: 100, dropped: dropped))
         inbox.end()
         #expect(inbox.count == 0)
         #expect(inbox.dropped == dropped)
+        inbox.receive(Self.picture(4080))
+        #expect(inbox.pictures == .init(offered: 100, dropped: dropped))
         #expect(!inbox.canBegin(withoutVideo: false))
     }
 

@@ -286,6 +286,55 @@ struct PushStateMachineTests {
         #expect(machine.spareStep(now: now) == .end)
     }
 
+    /// Lets so many windows of time go by in which three pictures of four are dropped; what the last one led to.
+    private mutating func crawl(_ windows: Int, from pictures: inout DropWatch.Pictures) -> DropWatch.Change? {
+        var change = machine.look(at: pictures, now: now)
+        for _ in 0..<windows {
+            now = now.advanced(seconds: 5)
+            pictures.offered += 100
+            pictures.dropped += 75
+            change = machine.look(at: pictures, now: now)
+        }
+        return change
+    }
+
+    @Test("a target that is far too slow is left for the spare one, and each return to either waits longer")
+    mutating func tooSlow() {
+        machine = PushStateMachine(configuration: PushConfiguration(), hasSpare: true)
+        var pictures = DropWatch.Pictures()
+        _ = machine.start(now: now)
+        // Nothing is held against a target that does not have the stream yet.
+        #expect(crawl(10, from: &pictures) == nil)
+        machine.accepted(now: now)
+        #expect(crawl(3, from: &pictures) == .isSlow)
+        #expect(machine.isSlow)
+        #expect(crawl(2, from: &pictures) == nil)
+        #expect(crawl(1, from: &pictures) == .isHopeless)
+        #expect(fail(.stalled) == 0.2)
+        #expect(machine.isOnSpare && machine.reported == .interrupted)
+        #expect(machine.lastFault?.code == .stalled && machine.lastFault?.retry == .soon)
+        // The line itself may be what is slow: half a minute of that is no reason to be quick again.
+        for (isOnSpare, expected) in [(false, 1.0), (true, 1.5), (false, 2.25)] {
+            retry(after: 10)
+            machine.accepted(now: now)
+            #expect(crawl(6, from: &pictures) == .isHopeless)
+            #expect(fail(.stalled) == expected)
+            #expect(machine.isOnSpare == isOnSpare)
+        }
+        retry(after: 10)
+        machine.accepted(now: now)
+        #expect(machine.isSlow)
+        for window in 1...4 {
+            let expected: DropWatch.Change? = window == 4 ? .keepsUp : nil
+            #expect(machine.look(at: pictures, now: now) == expected)
+            now = now.advanced(seconds: 5)
+            pictures.offered += 100
+        }
+        now = now.advanced(seconds: 60)
+        #expect(fail(.closed) == 0.2)
+        #expect(machine.reconnectReasons == [.stalled: 4])
+    }
+
     @Test("a stopped push does nothing more")
     mutating func stopped() {
         _ = machine.start(now: now)
