@@ -5,24 +5,44 @@ struct LiveOutput: Sendable {
     let push: RTMPPush
     /// The name of the feed that is pushed.
     let feed: String
-    var watch: ComplianceWatch
+    var compliance: OutputCompliance
 
     var name: String { push.status.name }
 
     /// All that is amiss now.
     var warnings: [LivestreamWarning] {
         let status = push.status
-        return [warning, status.spareWarning, status.slowWarning].compactMap(\.self)
+        return complianceWarnings + [status.spareWarning, status.slowWarning].compactMap(\.self)
     }
 
-    /// What is not as the platform asks for; nil when all is.
-    var warning: LivestreamWarning? {
-        watch.shortfalls.isEmpty ? nil : warning(of: watch.shortfalls)
+    /// What is not as the platform asks for, or as that of the address not in use does; none when all is.
+    var complianceWarnings: [LivestreamWarning] {
+        var found: [LivestreamWarning] = []
+        let shortfalls = compliance.inUse.shortfalls
+        if !shortfalls.isEmpty { found.append(warning(of: shortfalls)) }
+        let others = compliance.shortfallsOfOther
+        if !others.isEmpty {
+            let place = compliance.isOtherSpare ? "spare" : "first"
+            found.append(warning(of: others, at: ", at its \(place) address"))
+        }
+        return found
+    }
+
+    /// Takes in which of its addresses has the stream; what is to be told.
+    mutating func lookAtPlace() -> LivestreamWarning? {
+        let status = push.status
+        // An address that is only tried is not where the stream is.
+        guard status.state == .connected else { return nil }
+        return compliance.moved(toSpare: status.isOnSpare).map { warning(of: $0) }
     }
 
     /// Takes in a measurement of the feed; what is to be told.
     mutating func measured(_ figures: StreamFigures) -> LivestreamWarning? {
-        switch watch.measured(figures) {
+        compliance.measured(figures).map { warning(of: $0) }
+    }
+
+    private func warning(of change: ComplianceWatch.Change) -> LivestreamWarning {
+        switch change {
         case .fellShort(let shortfalls): warning(of: shortfalls)
         case .isGood:
             LivestreamWarning(
@@ -30,15 +50,14 @@ struct LiveOutput: Sendable {
                 output: name,
                 message: "Output \(name) is now as its platform asks for"
             )
-        case nil: nil
         }
     }
 
-    private func warning(of shortfalls: [Shortfall]) -> LivestreamWarning {
+    private func warning(of shortfalls: [Shortfall], at place: String = "") -> LivestreamWarning {
         LivestreamWarning(
             .streamUnsuitable,
             output: name,
-            message: "Output \(name): " + shortfalls.map(\.message).joined(separator: "; ")
+            message: "Output \(name)\(place): " + shortfalls.map(\.message).joined(separator: "; ")
         )
     }
 }

@@ -354,12 +354,11 @@ public final class Livestreams: Sendable, LivestreamControlling {
         ) { _ in
             agenda.update { _ = $0.rooms.insert(room) }
         }
-        let watch = ComplianceWatch(
-            rules: .rules(for: Platform(host: address.host)),
-            isSecure: address.scheme == .rtmps,
-            figures: target.figures
+        let compliance = OutputCompliance(
+            main: ComplianceWatch(address: address, figures: target.figures),
+            spare: spare.map { ComplianceWatch(address: $0, figures: target.figures) }
         )
-        return LiveOutput(push: push, feed: target.feed(of: room), watch: watch)
+        return LiveOutput(push: push, feed: target.feed(of: room), compliance: compliance)
     }
 
     /// Why a room's livestream takes no command now; nil when it does.

@@ -38,7 +38,7 @@ struct RoomLivestream: Sendable {
     /// Takes an output in; the gauge to attach to its feed, if that has none yet.
     mutating func add(_ output: LiveOutput) -> StreamGauge? {
         outputs.append(output)
-        if let warning = output.warning { warn(warning) }
+        for warning in output.complianceWarnings { warn(warning) }
         guard gauges[output.feed] == nil else { return nil }
         let gauge = StreamGauge()
         gauges[output.feed] = gauge
@@ -47,6 +47,9 @@ struct RoomLivestream: Sendable {
 
     /// Holds what was measured of the feeds against what the outputs' platforms ask for.
     mutating func lookAtFigures() {
+        for index in outputs.indices {
+            if let warning = outputs[index].lookAtPlace() { warn(warning) }
+        }
         for (feed, gauge) in gauges {
             guard let figures = gauge.takeFigures() else { continue }
             for index in outputs.indices where outputs[index].feed == feed {

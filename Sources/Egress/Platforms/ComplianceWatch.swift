@@ -34,6 +34,12 @@ struct ComplianceWatch: Sendable {
         }
     }
 
+    /// Watches what is pushed to an address, for the platform that it belongs to.
+    init(address: PushAddress, figures: StreamFigures?) {
+        let rules = PlatformRules.rules(for: Platform(host: address.host))
+        self.init(rules: rules, isSecure: address.scheme == .rtmps, figures: figures)
+    }
+
     /// What is amiss now.
     var shortfalls: [Shortfall] { Shortfall.Kind.allCases.compactMap { amiss[$0] } }
 

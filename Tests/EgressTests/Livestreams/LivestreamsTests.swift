@@ -196,6 +196,24 @@ struct LivestreamsTests {
         #expect(livestreams.status(room: "R").warnings.isEmpty)
     }
 
+    @Test("what the spare address's platform does not want is told before the stream begins, too")
+    func unsuitableSpare() throws {
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        let port = try Port.free()
+        var target = OutputTarget(name: "yt", url: "rtmps://a.rtmps.youtube.com:\(port)/live2", streamKey: "k")
+        target.spareURL = "rtmp://live-api.facebook.com:\(port)/rtmp/"
+        target.figures = StreamFigures(ProgramConfiguration(videoBitrate: 5000))
+        try livestreams.start(room: "R", targets: [target])
+        let told = livestreams.status(room: "R").warnings.filter { $0.reason == .streamUnsuitable }
+        #expect(told.count == 1 && told.first?.output == "yt")
+        let message = told.first?.message ?? ""
+        for word in ["spare address", "rtmps:// only", "5000 kb/s"] { #expect(message.contains(word), "\(message)") }
+        let warned = warnings.wait(until: .now().advanced(seconds: 20)) { $0.first }
+        #expect(warned == told.first)
+        try livestreams.stop(room: "R")
+    }
+
     @Test("an output goes over to its spare address when its first one dies, and says so")
     func spare() throws {
         let (first, second) = (try Nginx(), try Nginx())

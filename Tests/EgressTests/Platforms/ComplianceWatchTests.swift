@@ -94,7 +94,7 @@ struct ComplianceWatchTests {
         )
         let watch = ComplianceWatch(rules: .rules(for: .youtube), isSecure: true, figures: nil)
         var livestream = RoomLivestream(progress: LivestreamProgress(now: MonotonicTime(nanoseconds: 0)))
-        let made = livestream.add(LiveOutput(push: push, feed: "R", watch: watch))
+        let made = livestream.add(LiveOutput(push: push, feed: "R", compliance: OutputCompliance(main: watch)))
         let gauge = try #require(made)
         gauge.receive(.h264Configuration(record, timestamp: 0))
         /// Thirty pictures a second from one second to another; what was told.
