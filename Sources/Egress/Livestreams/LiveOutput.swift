@@ -19,11 +19,11 @@ struct LiveOutput: Sendable {
     var complianceWarnings: [LivestreamWarning] {
         var found: [LivestreamWarning] = []
         let shortfalls = compliance.inUse.shortfalls
-        if !shortfalls.isEmpty { found.append(warning(of: shortfalls)) }
+        if !shortfalls.isEmpty { found.append(warning(of: shortfalls, by: compliance.inUse.citation)) }
         let others = compliance.shortfallsOfOther
-        if !others.isEmpty {
+        if let other = compliance.other, !others.isEmpty {
             let place = compliance.isOtherSpare ? "spare" : "first"
-            found.append(warning(of: others, at: ", at its \(place) address"))
+            found.append(warning(of: others, by: other.citation, at: ", at its \(place) address"))
         }
         return found
     }
@@ -43,7 +43,7 @@ struct LiveOutput: Sendable {
 
     private func warning(of change: ComplianceWatch.Change) -> LivestreamWarning {
         switch change {
-        case .fellShort(let shortfalls): warning(of: shortfalls)
+        case .fellShort(let shortfalls): warning(of: shortfalls, by: compliance.inUse.citation)
         case .isGood:
             LivestreamWarning(
                 .streamSuitable,
@@ -53,11 +53,17 @@ struct LiveOutput: Sendable {
         }
     }
 
-    private func warning(of shortfalls: [Shortfall], at place: String = "") -> LivestreamWarning {
-        LivestreamWarning(
+    private func warning(
+        of shortfalls: [Shortfall],
+        by citation: String,
+        at place: String = ""
+    ) -> LivestreamWarning {
+        let found = shortfalls.map(\.message).joined(separator: "; ")
+        let source = shortfalls.contains { $0.kind.isOfPlatform } ? " (\(citation))" : ""
+        return LivestreamWarning(
             .streamUnsuitable,
             output: name,
-            message: "Output \(name)\(place): " + shortfalls.map(\.message).joined(separator: "; ")
+            message: "Output \(name)\(place): \(found)\(source)"
         )
     }
 }

@@ -40,6 +40,9 @@ struct ComplianceWatch: Sendable {
         self.init(rules: rules, isSecure: address.scheme == .rtmps, figures: figures)
     }
 
+    /// Where it stands what the platform asks for, and when that was read.
+    var citation: String { rules.citation }
+
     /// What is amiss now.
     var shortfalls: [Shortfall] { Shortfall.Kind.allCases.compactMap { amiss[$0] } }
 

@@ -16,6 +16,8 @@ struct PlatformRules: Sendable, Equatable {
     /// The platform's page on it, which changes from time to time: the figures are a guide, and no more than a warning
     /// is made of them.
     var source: String
+    /// The year and month in which the source said so.
+    var readOn: String
     var needsTLS = false
     /// From the smallest size and rate to the largest.
     var steps: [Step]
@@ -35,6 +37,9 @@ struct PlatformRules: Sendable, Equatable {
     var sampleRates: Set<Int> = [44_100, 48_000]
     /// Thousands of bits per second, at most.
     var highestAudioBitrate: Double
+
+    /// Where the figures are from and when they were read, for people, who can look whether they still hold.
+    var citation: String { "\(source), as read in \(readOn)" }
 
     /// The rules for a platform.
     static func rules(for platform: Platform) -> PlatformRules {
@@ -58,6 +63,7 @@ extension PlatformRules {
     private static let youtube = PlatformRules(
         platform: .youtube,
         source: "https://support.google.com/youtube/answer/2853702",
+        readOn: "2026-11",
         steps: [
             Step(lines: 360, frameRate: 60, bitrate: 400...1000),
             Step(lines: 480, frameRate: 60, bitrate: 500...2000),
@@ -78,6 +84,7 @@ extension PlatformRules {
     private static let twitch = PlatformRules(
         platform: .twitch,
         source: "https://www.twitch.tv/creatorcamp/en/setting-up-your-stream/broadcast-recommendations",
+        readOn: "2026-11",
         steps: [
             Step(lines: 720, frameRate: 30, bitrate: 0...3000),
             Step(lines: 720, frameRate: 60, bitrate: 0...4500),
@@ -92,6 +99,7 @@ extension PlatformRules {
     private static let facebook = PlatformRules(
         platform: .facebook,
         source: "https://developers.facebook.com/docs/live-video-api/reference",
+        readOn: "2026-11",
         needsTLS: true,
         steps: [
             Step(lines: 360, frameRate: 30, bitrate: 400...1000),
@@ -113,6 +121,7 @@ extension PlatformRules {
     private static let unknown = PlatformRules(
         platform: .unknown,
         source: "the strictest of the platforms' limits",
+        readOn: "2026-11",
         steps: [
             Step(lines: 360, frameRate: 30, bitrate: 0...1000),
             Step(lines: 480, frameRate: 30, bitrate: 0...2000),

@@ -18,6 +18,9 @@ struct Shortfall: Sendable, Hashable {
         case channels
         case audioBitrate
         case duration
+
+        /// It is the platform's rules that it is held against, rather than what the stream was meant to be.
+        var isOfPlatform: Bool { self != .frameRate }
     }
 
     var kind: Kind

@@ -191,6 +191,7 @@ struct LivestreamsTests {
         #expect(told.map(\.reason) == [.streamUnsuitable])
         let message = told.first?.message ?? ""
         for word in ["fb", "rtmps://", "9000 kb/s", "6.0 s"] { #expect(message.contains(word), "\(message)") }
+        #expect(message.hasSuffix("(\(PlatformRules.rules(for: .facebook).citation))"), "\(message)")
         #expect(warnings.wait(until: .now().advanced(seconds: 20)) { $0.first } == told.first)
         try livestreams.stop(room: "R")
         #expect(livestreams.status(room: "R").warnings.isEmpty)
@@ -208,7 +209,9 @@ struct LivestreamsTests {
         let told = livestreams.status(room: "R").warnings.filter { $0.reason == .streamUnsuitable }
         #expect(told.count == 1 && told.first?.output == "yt")
         let message = told.first?.message ?? ""
-        for word in ["spare address", "rtmps:// only", "5000 kb/s"] { #expect(message.contains(word), "\(message)") }
+        for word in ["spare address", "rtmps:// only", "5000 kb/s", "developers.facebook.com", "as read in 20"] {
+            #expect(message.contains(word), "\(message)")
+        }
         let warned = warnings.wait(until: .now().advanced(seconds: 20)) { $0.first }
         #expect(warned == told.first)
         try livestreams.stop(room: "R")

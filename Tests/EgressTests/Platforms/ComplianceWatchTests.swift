@@ -120,4 +120,26 @@ struct ComplianceWatchTests {
         #expect(told.first?.message.contains("2500 kb/s") == true, "\(told)")
         #expect(play(80..<120, kilobits: 800).map(\.reason) == [.streamSuitable])
     }
+
+    @Test("a warning says where the platform asks for it and when that was read, but not where it asks for nothing")
+    func citation() throws {
+        let push = RTMPPush(
+            name: "tw",
+            address: try PushAddress(url: "rtmp://live-fra.twitch.tv/app", streamKey: "k"),
+            policy: TargetPolicy()
+        )
+        let plan = figures(bitrate: 3000)
+        let watch = ComplianceWatch(rules: .rules(for: .twitch), isSecure: false, figures: plan)
+        var output = LiveOutput(push: push, feed: "R", compliance: OutputCompliance(main: watch))
+        var few = plan
+        few.frameRate = 20
+        #expect(output.measured(few) == nil)
+        let told = output.measured(few)
+        #expect(told?.message == "Output tw: the video has 20.0 pictures a second in place of 30")
+        few.keyInterval = 4
+        #expect(output.measured(few) == nil)
+        let message = output.measured(few)?.message ?? ""
+        #expect(message.contains("www.twitch.tv/creatorcamp"), "\(message)")
+        #expect(message.hasSuffix(", as read in 2026-11)"), "\(message)")
+    }
 }

@@ -102,6 +102,11 @@ struct PlatformRulesTests {
         for platform in Platform.allCases {
             let rules = PlatformRules.rules(for: platform)
             #expect(rules.platform == platform)
+            #expect(rules.source.hasPrefix("https://") || platform == .unknown, "\(platform)")
+            #expect(!rules.source.isEmpty)
+            let parts = rules.readOn.split(separator: "-").compactMap { Int($0) }
+            #expect(parts.count == 2 && parts[0] >= 2026 && (1...12).contains(parts[1]), "\(rules.readOn)")
+            #expect(rules.citation == "\(rules.source), as read in \(rules.readOn)")
             for (one, next) in zip(rules.steps, rules.steps.dropFirst()) {
                 #expect(one.lines < next.lines || one.frameRate < next.frameRate)
                 #expect(one.bitrate.upperBound <= next.bitrate.upperBound)
