@@ -47,6 +47,15 @@ struct PlatformRules: Sendable, Equatable {
         case .youtube: youtube
         case .twitch: twitch
         case .facebook: facebook
+        case .x: other(.x, keyInterval: 3, videoBitrate: 12_000, audioBitrate: 128)
+        case .trovo: other(.trovo, keyInterval: 2, videoBitrate: 9000, audioBitrate: 160)
+        case .nimo: other(.nimo, keyInterval: 2, videoBitrate: 6000, audioBitrate: 160)
+        case .dlive: other(.dlive, keyInterval: 2, videoBitrate: 6000, audioBitrate: 160)
+        case .mux: other(.mux, keyInterval: 2, videoBitrate: 5000, audioBitrate: 160)
+        case .livepush: other(.livepush, keyInterval: 2, videoBitrate: 16_000)
+        case .restream: other(.restream, keyInterval: 2)
+        case .castr: other(.castr, keyInterval: 2)
+        case .ivs: other(.ivs, keyInterval: 2)
         case .unknown: unknown
         }
     }
@@ -116,8 +125,25 @@ extension PlatformRules {
         highestAudioBitrate: 256
     )
 
-    /// What none of the others objects to for being too much; too little is for somebody else's server to say, and so
-    /// is whether it wants TLS.
+    /// The rules for a platform of which only the most is known, whatever the size; infinite where not even that is.
+    private static func other(
+        _ platform: Platform,
+        keyInterval: Double,
+        videoBitrate: Double = .infinity,
+        audioBitrate: Double = .infinity
+    ) -> PlatformRules {
+        PlatformRules(
+            platform: platform,
+            source: "https://github.com/obsproject/obs-studio/blob/master/plugins/rtmp-services/data/services.json",
+            readOn: "2026-11",
+            steps: [Step(lines: .max, frameRate: .infinity, bitrate: 0...videoBitrate)],
+            longestKeyInterval: keyInterval,
+            highestAudioBitrate: audioBitrate
+        )
+    }
+
+    /// What none of the large ones objects to for being too much; too little is for somebody else's server to say,
+    /// and so is whether it wants TLS.
     private static let unknown = PlatformRules(
         platform: .unknown,
         source: "the strictest of the platforms' limits",

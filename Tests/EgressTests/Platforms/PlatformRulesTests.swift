@@ -17,9 +17,54 @@ struct PlatformRulesTests {
             ("a.rtmps.youtube.com", .youtube), ("A.RTMP.YouTube.com.", .youtube), ("live-fra.twitch.tv", .twitch),
             ("ingest.global-contribute.live-video.net", .twitch), ("live-api-s.facebook.com", .facebook),
             ("rtmp-api.facebook.com", .facebook), ("youtube.com.example.org", .unknown), ("notyoutube.com", .unknown),
-            ("127.0.0.1", .unknown), ("com", .unknown),
+            ("127.0.0.1", .unknown), ("com", .unknown), ("va.pscp.tv", .x), ("notpscp.tv", .unknown),
+            ("livepush.trovo.live", .trovo), ("txpush.rtmp.nimo.tv", .nimo), ("stream.dlive.tv", .dlive),
+            ("global-live.mux.com", .mux), ("live.restream.io", .restream), ("cg.castr.io", .castr),
+            ("dc-global.livepush.io", .livepush),
         ]
         for (host, platform) in hosts { #expect(Platform(host: host) == platform, "\(host)") }
+    }
+
+    @Test("of the machines that Twitch and IVS share, those with a channel's own name are IVS's")
+    func liveVideo() {
+        let hosts: [(String, Platform)] = [
+            ("a1b2c3d4e5f6.global-contribute.live-video.net", .ivs),
+            ("A1B2C3D4E5F6.Global-Contribute.Live-Video.net.", .ivs),
+            ("ingest.global-contribute.live-video.net", .twitch), ("fra02.contribute.live-video.net", .twitch),
+            ("global-contribute.live-video.net", .twitch),
+            ("a1b2c3d4e5f6.global-contribute.live-video.net.example.org", .unknown),
+            ("a1b2c3d4e5f6.global-contribute.notlive-video.net", .unknown),
+        ]
+        for (host, platform) in hosts { #expect(Platform(host: host) == platform, "\(host)") }
+    }
+
+    @Test("of the smaller platforms the most is known, whatever the size, and of some not even that")
+    func smaller() {
+        let most: [(Platform, Int)] = [
+            (.x, 12_000), (.trovo, 9000), (.nimo, 6000), (.dlive, 6000), (.mux, 5000), (.livepush, 16_000),
+        ]
+        for (platform, bitrate) in most {
+            let large = ProgramConfiguration(width: 1920, height: 1080, videoBitrate: bitrate)
+            #expect(kinds(large, platform) == [], "\(platform)")
+            var figures = StreamFigures(large)
+            figures.videoBitrate = Double(bitrate) * 1.2
+            let rules = PlatformRules.rules(for: platform)
+            #expect(rules.shortfalls(of: figures, isSecure: false).map(\.kind) == [.videoBitrate], "\(platform)")
+        }
+        for platform in [Platform.restream, .castr, .ivs] {
+            var figures = StreamFigures(ProgramConfiguration(audioBitrate: 320))
+            (figures.width, figures.height, figures.frameRate) = (7680, 4320, 120)
+            (figures.videoBitrate, figures.peakVideoBitrate) = (80_000, 300_000)
+            let rules = PlatformRules.rules(for: platform)
+            #expect(rules.shortfalls(of: figures, isSecure: false) == [], "\(platform)")
+            figures.keyInterval = 3
+            #expect(rules.shortfalls(of: figures, isSecure: false).map(\.kind) == [.keyInterval], "\(platform)")
+        }
+        #expect(kinds(ProgramConfiguration(keyInterval: 3), .x) == [])
+        #expect(kinds(ProgramConfiguration(keyInterval: 4), .x) == [.keyInterval])
+        for (platform, bitrate) in [(Platform.x, 128.0), (.trovo, 160), (.nimo, 160), (.dlive, 160), (.mux, 160)] {
+            #expect(PlatformRules.rules(for: platform).highestAudioBitrate == bitrate, "\(platform)")
+        }
     }
 
     @Test("the default program suits every platform")
