@@ -194,7 +194,7 @@ extension ScriptTests {
             truth: #"["recovering", "provisional"]"#
         ),
         Claim(
-            what: "figures that come by themselves are fresh for twenty seconds, and no longer once their stream breaks",
+            what: "figures that come by themselves are fresh for twenty seconds, and no more once their stream breaks",
             script: """
                 const { TotalsStream } = await import('/site/dashboard/totals-stream.js');
                 const real = { now: Date.now, EventSource };

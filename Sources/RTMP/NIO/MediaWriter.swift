@@ -14,9 +14,9 @@ public import NIOCore
 public final class MediaWriter {
     /// Bytes waiting to be sent to a peer from which on it takes nothing, unless told otherwise.
     public static let highWaterMark = 1 << 20
-    /// Buffers that the channel is given at a time, so that its queue stays as long as it is made...
+    /// Buffers that the channel is given at a time, so that its queue stays as long as it is made.
     private static let mostInChannel = 8
-    /// ... and the bytes from which on these are enough.
+    /// The bytes from which on fewer than these are enough.
     private static let enoughInChannel = 64 << 10
 
     /// The socket, when nothing in the pipeline changes the bytes on their way to it.

@@ -173,9 +173,11 @@ struct MediaWriterTests {
             let second = Watcher()
             writer.watcher = second
             #expect(second.takes == [false])
-            writer.send(contentsOf: (sends / 2..<sends).map {
-                ByteBuffer(repeating: UInt8(truncatingIfNeeded: $0), count: size)
-            })
+            writer.send(
+                contentsOf: (sends / 2..<sends).map {
+                    ByteBuffer(repeating: UInt8(truncatingIfNeeded: $0), count: size)
+                }
+            )
             #expect(passed() == sent)
             let bound = NIOLoopBound((writer, second), eventLoop: context.eventLoop)
             context.eventLoop.scheduleTask(in: .milliseconds(20)) { Self.wait(for: bound, takes) }
