@@ -43,7 +43,7 @@ struct DropWatch: Sendable {
     private let limits: Limits
     /// Where the present window began; nil before a connection's first look.
     private var start: (time: MonotonicTime, pictures: Pictures)?
-    // Windows in a row of the present connection.
+    /// Windows in a row, of the present connection, as are the next two.
     private var slowWindows = 0
     private var hopelessWindows = 0
     private var cleanWindows = 0
@@ -62,7 +62,7 @@ struct DropWatch: Sendable {
     /// Looks at the totals, about once a second while there is a connection.
     mutating func look(at pictures: Pictures, now: MonotonicTime) -> Change? {
         guard let start else {
-            start = (now, pictures)
+            self.start = (now, pictures)
             return nil
         }
         guard now.seconds(since: start.time) >= limits.window else { return nil }
