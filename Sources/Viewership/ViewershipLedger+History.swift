@@ -95,6 +95,7 @@ extension ViewershipLedger {
             startup: counts.startup,
             startups: counts.startups,
             heard: counts.heard,
+            unseen: counts.unseen,
             excluded: Exclusion.allCases.map { counts.excluded[$0] }
         )
     }
@@ -117,6 +118,7 @@ extension RoomTally.Counts {
         startup = row.startup
         startups = row.startups
         heard = row.heard
+        unseen = row.unseen
         for (reason, count) in zip(Exclusion.allCases, row.excluded) { excluded[reason] = count }
     }
 }

@@ -384,7 +384,9 @@ extension OpenAPIDocument {
                   description: 'Part of the time watched in which players waited for media: stalled / (playing + stalled).'
                 coverage:
                   type: [number, "null"]
-                  description: 'Part of the viewers by HLS whose players report of themselves; null without such viewers.'
+                  description: >-
+                    Part of the viewers by HLS whose players report of themselves, whoever took a session
+                    id and was never seen again among those who do not; null without such viewers.
                 excluded:
                   type: object
                   additionalProperties: { type: integer }

@@ -36,7 +36,8 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     public var stalledSeconds: Double
     /// Part of the time watched in which players waited for media: stalled / (playing + stalled).
     public var rebufferRatio: Double
-    /// Part of the viewers by HLS whose players report of themselves, 0 to 1; null without such viewers.
+    /// Part of the viewers by HLS whose players report of themselves, 0 to 1, whoever took a session id and was never
+    /// seen again among those who do not; null without such viewers.
     @ExplicitNull public var coverage: Double?
     /// Sessions and requests that never counted, by the reason.
     public var excluded: [String: Int]

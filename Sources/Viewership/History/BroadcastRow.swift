@@ -26,6 +26,8 @@ public struct BroadcastRow: Sendable, Equatable {
     public var startups: Int
     /// Sessions that joined and whose players reported of themselves.
     public var heard: Int
+    /// Ids that were handed out and never seen again.
+    public var unseen: Int
     /// Sessions and requests that never counted, in the order of `Exclusion.allCases`.
     public var excluded: [Int]
 
@@ -44,6 +46,7 @@ public struct BroadcastRow: Sendable, Equatable {
         startup: Int64 = 0,
         startups: Int = 0,
         heard: Int = 0,
+        unseen: Int = 0,
         excluded: [Int] = Exclusion.allCases.map { _ in 0 }
     ) {
         self.epoch = epoch
@@ -59,6 +62,7 @@ public struct BroadcastRow: Sendable, Equatable {
         self.startup = startup
         self.startups = startups
         self.heard = heard
+        self.unseen = unseen
         self.excluded = excluded
     }
 }

@@ -7,8 +7,8 @@ struct UserAgent {
         "bot/", "bot;", "bot)", "crawler", "spider", "facebookexternalhit", "facebookcatalog", "slackbot", "twitterbot",
         "discordbot", "whatsapp/", "telegrambot", "linkedinbot", "skypeuripreview", "embedly", "quora link preview",
         "pinterest/0", "redditbot", "applebot", "googlebot", "bingpreview", "yandexbot", "baiduspider", "duckduckbot",
-        "adsbot-google", "google-inspectiontool", "meta-external", "yahoo! slurp", "snap url preview", "vkshare", "viber/",
-        "mastodon/", "iframely", "headlesschrome-lighthouse", "chrome-lighthouse", "pingdom", "uptimerobot",
+        "adsbot-google", "google-inspectiontool", "meta-external", "yahoo! slurp", "snap url preview", "vkshare",
+        "viber/", "mastodon/", "iframely", "headlesschrome-lighthouse", "chrome-lighthouse", "pingdom", "uptimerobot",
         "statuscake", "blackbox exporter", "kube-probe", "googlehc/", "elb-healthchecker",
     ]
     private static let tools = [

@@ -65,8 +65,12 @@ public struct BroadcastFigures: Sendable {
     }
 
     /// The part of the viewers by requests whose players report of themselves, 0 to 1; nil without such viewers.
+    ///
+    /// Who took an id and was never seen again counts as one who does not report: where another server answers the
+    /// requests and tells nothing, all players that do not report are among those. So it is never too high.
     public var coverage: Double? {
-        let asked = [PlaybackProtocol.hls, .llhls].reduce(0) { $0 + (byProtocol[$1.rawValue]?.joins ?? 0) }
+        let seen = [PlaybackProtocol.hls, .llhls].reduce(0) { $0 + (byProtocol[$1.rawValue]?.joins ?? 0) }
+        let asked = seen + broadcast.unseen
         return asked > 0 ? min(1, Double(broadcast.heard) / Double(asked)) : nil
     }
 

@@ -166,6 +166,12 @@ extension AudienceShard {
         switch sessions[place].phase {
         case .vacant: break
         case .new:
+            if report.isPlaying, playback(of: place) == .sdk {
+                // It took its id here, and plays without having asked for media here: another server answers it.
+                sessions[place].flags.insert(.isRemote)
+                sessions[place].since = at
+                recount(place)
+            }
             guard sessions[place].flags.contains(.isRemote) else { return }
             relocate(place, report.isLowLatency ? .llhls : .hls, report.rendition, at: at)
             if !report.isPlaying {

@@ -201,9 +201,13 @@ struct AudienceShard: ~Copyable {
         if sessions[place].phase == .new {
             let room = roomPlace(of: place)
             tallies[room].unproven -= 1
-            // An id that was handed out and never used to ask for media is nobody's.
-            if !sessions[place].flags.contains(.isExcluded), playback(of: place) != .sdk {
-                tallies[room].counts.excluded[.unqualified] += 1
+            if !sessions[place].flags.contains(.isExcluded) {
+                // An id that was handed out and never used to ask for media here is nobody's, as far as anybody knows.
+                if playback(of: place) == .sdk {
+                    tallies[room].counts.unseen += 1
+                } else {
+                    tallies[room].counts.excluded[.unqualified] += 1
+                }
             }
             hellos[Int32(place)] = nil
             waits[Int32(place)] = nil

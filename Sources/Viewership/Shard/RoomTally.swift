@@ -13,6 +13,9 @@ struct RoomTally: Sendable {
         var startups = 0
         /// Sessions that joined and whose players reported of themselves.
         var heard = 0
+        /// Ids that were handed out and never seen again: of somebody who changed their mind, or of a player whose
+        /// requests another server answers and who says nothing.
+        var unseen = 0
 
         mutating func add(_ other: Counts, times factor: Int) {
             excluded.add(other.excluded, times: factor)
@@ -20,6 +23,7 @@ struct RoomTally: Sendable {
             startup += Int64(factor) * other.startup
             startups += factor * other.startups
             heard += factor * other.heard
+            unseen += factor * other.unseen
         }
     }
 

@@ -95,6 +95,9 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("7 ids never seen again") { database in
+            try database.execute(sql: "ALTER TABLE broadcast ADD COLUMN unseen INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 }

@@ -185,19 +185,19 @@ extension HistoryDatabase {
         try run(
             """
             INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, peak_at, users, devices, estimated,
-            approximate, stalled, startup, startups, excluded, heard)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            approximate, stalled, startup, startups, excluded, heard, unseen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (epoch) DO UPDATE SET room_sid = excluded.room_sid, ended = excluded.ended,
             on_air = excluded.on_air, peak = excluded.peak, peak_at = excluded.peak_at, users = excluded.users,
             devices = excluded.devices, estimated = excluded.estimated, approximate = excluded.approximate,
             stalled = excluded.stalled, startup = excluded.startup, startups = excluded.startups,
-            excluded = excluded.excluded, heard = excluded.heard
+            excluded = excluded.excluded, heard = excluded.heard, unseen = excluded.unseen
             """,
             with: [
                 row.epoch, row.room, row.roomSID, row.began, row.ended, row.onAir, row.peak, row.peakAt,
                 row.uniques.users, row.uniques.devices, row.uniques.estimated, row.uniques.isApproximate, row.stalled,
                 row.startup, row.startups, row.excluded.map(String.init).joined(separator: " "),
-                row.heard,
+                row.heard, row.unseen,
             ],
             in: database
         )

@@ -26,6 +26,7 @@ extension BroadcastRow {
             startup: row.decode(forColumn: "startup"),
             startups: row.decode(forColumn: "startups"),
             heard: row.decode(forColumn: "heard"),
+            unseen: row.decode(forColumn: "unseen"),
             excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ").map { Int($0) ?? 0 }
         )
     }

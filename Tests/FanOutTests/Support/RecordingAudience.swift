@@ -35,9 +35,10 @@ final class RecordingAudience: AudienceObserving {
     func admit(_ request: PlayerRequest, to room: String) -> ViewerAdmission {
         state.withLock { $0.requests.append(request) }
         if let sid = request.sid { return accepts(sid: sid, room: room) ? .viewer(sid: sid) : .refused }
+        let isViewer = request.role == .viewer && request.purpose == nil
         let isRobot = request.userAgent?.contains("robot") ?? false
-        if isRobot || request.purpose != nil || request.role != .viewer { return .uncounted(sid: "no-" + makeSession(room: room)) }
-        return .viewer(sid: makeSession(room: room))
+        let sid = makeSession(room: room)
+        return isViewer && !isRobot ? .viewer(sid: sid) : .uncounted(sid: "no-" + sid)
     }
 
     /// What was said of each player that was asked about.

@@ -130,4 +130,42 @@ struct EveryProtocolTests {
         #expect(figures.coverage == 0.5)
         #expect(BroadcastFigures(broadcast: broadcast, sums: [], now: 0).coverage == nil)
     }
+
+    @Test("Who takes an id and is never seen again may be watching by another server, and reports nothing")
+    func unseen() throws {
+        let before = Stand()
+        before.ledger.keepHistory()
+        before.ledger.roomBegan(before.room, sid: "RM1")
+        func take(_ stand: Stand) -> String {
+            guard case .viewer(let sid) = stand.ledger.admit(PlayerRequest(userAgent: "Mozilla/5.0"), to: stand.room)
+            else { return "" }
+            return sid
+        }
+        // One of four plays by a server in front, and says so.
+        let sids = (0..<4).map { _ in take(before) }
+        var report = PlayerReport()
+        report.sid = sids[0]
+        report.isPlaying = true
+        for second in stride(from: 1.0, through: 41, by: 10) {
+            before.advance(to: second)
+            before.ledger.take(report, room: before.room)
+            #expect(before.report.joins == (second < 6 ? 0 : 1))
+        }
+        before.advance(to: 45)
+        #expect(before.report.byProtocol[.hls] == 1 && before.report.concurrent == 1)
+        var history = MemoryHistory()
+        history.write(before.ledger.takeHistory())
+        let after = Stand(clock: before.clock, start: before.start)
+        after.ledger.keepHistory()
+        after.ledger.restore(history.recovered)
+        after.ledger.roomBegan(after.room, sid: "RM1")
+        _ = take(after)
+        after.advance(to: 120)
+        history.write(after.ledger.takeHistory())
+        let broadcast = try #require(history.broadcasts.values.first)
+        #expect(broadcast.unseen == 4)
+        let sums = history.sums(epoch: broadcast.epoch)
+        let figures = BroadcastFigures(broadcast: broadcast, sums: sums, now: 0)
+        #expect(figures.whole.joins == 1 && figures.coverage == 0.2)
+    }
 }
