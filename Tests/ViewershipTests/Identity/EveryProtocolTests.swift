@@ -99,6 +99,16 @@ struct EveryProtocolTests {
         #expect(stand.ledger.takeHistory().sessions.values.first?.stalled == 2500)
     }
 
+    /// A stand that goes on with the broadcast of an earlier one.
+    private func restarted(_ before: Stand, _ history: inout MemoryHistory) -> Stand {
+        history.write(before.ledger.takeHistory())
+        let after = Stand(clock: before.clock, start: before.start)
+        after.ledger.keepHistory()
+        after.ledger.restore(history.recovered)
+        after.ledger.roomBegan(after.room, sid: "RM1")
+        return after
+    }
+
     @Test("the part of the viewers by requests whose players report is told of, over a restart too")
     func coverage() throws {
         let before = Stand()
@@ -116,11 +126,7 @@ struct EveryProtocolTests {
         for second in [0.0, 2, 4] { for sid in sids { before.record(sid, .playlistServed, at: second, by: .hls) } }
         for _ in 0..<3 { report(before, sids[1]) }
         var history = MemoryHistory()
-        history.write(before.ledger.takeHistory())
-        let after = Stand(clock: before.clock, start: before.start)
-        after.ledger.keepHistory()
-        after.ledger.restore(history.recovered)
-        after.ledger.roomBegan(after.room, sid: "RM1")
+        let after = restarted(before, &history)
         report(after, sids[1])
         history.write(after.ledger.takeHistory())
         let broadcast = try #require(history.broadcasts.values.first)
@@ -154,11 +160,7 @@ struct EveryProtocolTests {
         before.advance(to: 45)
         #expect(before.report.byProtocol[.hls] == 1 && before.report.concurrent == 1)
         var history = MemoryHistory()
-        history.write(before.ledger.takeHistory())
-        let after = Stand(clock: before.clock, start: before.start)
-        after.ledger.keepHistory()
-        after.ledger.restore(history.recovered)
-        after.ledger.roomBegan(after.room, sid: "RM1")
+        let after = restarted(before, &history)
         _ = take(after)
         after.advance(to: 120)
         history.write(after.ledger.takeHistory())
