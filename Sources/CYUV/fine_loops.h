@@ -41,12 +41,14 @@ C_LOOP void C_NAME(c_half_rows)(const uint8_t *const *rows, uint8_t *target, int
 {
     for (int x = 0; x < width; x += C_BYTES) {
         if (x > width - C_BYTES) x = width - C_BYTES;
-        C_VECTOR s[6];
-        for (int tap = 0; tap < 6; tap++) s[tap] = C_NAME(c_fine_load)(rows[tap] + x);
+        // Not as an array: it would lie in memory.
+        C_VECTOR s0 = C_NAME(c_fine_load)(rows[0] + x), s1 = C_NAME(c_fine_load)(rows[1] + x);
+        C_VECTOR s2 = C_NAME(c_fine_load)(rows[2] + x), s3 = C_NAME(c_fine_load)(rows[3] + x);
+        C_VECTOR s4 = C_NAME(c_fine_load)(rows[4] + x), s5 = C_NAME(c_fine_load)(rows[5] + x);
         C_VECTOR left = C_NAME(c_half_sum)(
-            C_OP(unpacklo_epi8)(s[0], s[1]), C_OP(unpacklo_epi8)(s[2], s[3]), C_OP(unpacklo_epi8)(s[4], s[5]));
+            C_OP(unpacklo_epi8)(s0, s1), C_OP(unpacklo_epi8)(s2, s3), C_OP(unpacklo_epi8)(s4, s5));
         C_VECTOR right = C_NAME(c_half_sum)(
-            C_OP(unpackhi_epi8)(s[0], s[1]), C_OP(unpackhi_epi8)(s[2], s[3]), C_OP(unpackhi_epi8)(s[4], s[5]));
+            C_OP(unpackhi_epi8)(s0, s1), C_OP(unpackhi_epi8)(s2, s3), C_OP(unpackhi_epi8)(s4, s5));
         C_VECTOR made = C_OP(packus_epi16)(left, right);
         memcpy(target + x, &made, C_BYTES);
     }
@@ -97,14 +99,16 @@ C_LOOP void C_NAME(c_third_rows)(const uint8_t *const *rows, uint8_t *target, in
     const C_VECTOR zero = C_OP(set1_epi16)(0);
     for (int x = 0; x < width; x += C_BYTES) {
         if (x > width - C_BYTES) x = width - C_BYTES;
-        C_VECTOR s[7];
-        for (int tap = 0; tap < 7; tap++) s[tap] = C_NAME(c_fine_load)(rows[tap] + x);
+        C_VECTOR s0 = C_NAME(c_fine_load)(rows[0] + x), s1 = C_NAME(c_fine_load)(rows[1] + x);
+        C_VECTOR s2 = C_NAME(c_fine_load)(rows[2] + x), s3 = C_NAME(c_fine_load)(rows[3] + x);
+        C_VECTOR s4 = C_NAME(c_fine_load)(rows[4] + x), s5 = C_NAME(c_fine_load)(rows[5] + x);
+        C_VECTOR s6 = C_NAME(c_fine_load)(rows[6] + x);
         C_VECTOR left = C_NAME(c_third_sum)(
-            C_OP(unpacklo_epi8)(s[0], s[1]), C_OP(unpacklo_epi8)(s[2], s[3]), C_OP(unpacklo_epi8)(s[4], s[5]),
-            C_OP(unpacklo_epi8)(s[6], zero));
+            C_OP(unpacklo_epi8)(s0, s1), C_OP(unpacklo_epi8)(s2, s3), C_OP(unpacklo_epi8)(s4, s5),
+            C_OP(unpacklo_epi8)(s6, zero));
         C_VECTOR right = C_NAME(c_third_sum)(
-            C_OP(unpackhi_epi8)(s[0], s[1]), C_OP(unpackhi_epi8)(s[2], s[3]), C_OP(unpackhi_epi8)(s[4], s[5]),
-            C_OP(unpackhi_epi8)(s[6], zero));
+            C_OP(unpackhi_epi8)(s0, s1), C_OP(unpackhi_epi8)(s2, s3), C_OP(unpackhi_epi8)(s4, s5),
+            C_OP(unpackhi_epi8)(s6, zero));
         C_VECTOR made = C_OP(packus_epi16)(left, right);
         memcpy(target + x, &made, C_BYTES);
     }
