@@ -16,8 +16,8 @@ struct PlatformRules: Sendable, Equatable {
     /// The platform's page on it, which changes from time to time: the figures are a guide, and no more than a warning
     /// is made of them.
     var source: String
-    /// The year and month in which the source said so.
-    var readOn: String
+    /// Which version of the source, or of when; words for people.
+    var edition: String
     var needsTLS = false
     /// From the smallest size and rate to the largest.
     var steps: [Step]
@@ -38,8 +38,8 @@ struct PlatformRules: Sendable, Equatable {
     /// Thousands of bits per second, at most.
     var highestAudioBitrate: Double
 
-    /// Where the figures are from and when they were read, for people, who can look whether they still hold.
-    var citation: String { "\(source), as read in \(readOn)" }
+    /// Where the figures are from and of when, for people, who can look whether they still hold.
+    var citation: String { "\(source), \(edition)" }
 
     /// The rules for a platform.
     static func rules(for platform: Platform) -> PlatformRules {
@@ -68,19 +68,21 @@ struct PlatformRules: Sendable, Equatable {
 }
 
 extension PlatformRules {
-    /// The ranges for the sizes below 720 lines, and the least for 720, are those of older versions of the page.
+    /// From the least to the most of all tables that the page has had, so that nobody is warned of what one recommends.
+    ///
+    /// They were ranges for each size, ranges for all codecs, and a figure for H.264.
     private static let youtube = PlatformRules(
         platform: .youtube,
         source: "https://support.google.com/youtube/answer/2853702",
-        readOn: "2026-11",
+        edition: "its tables up to August 2026",
         steps: [
             Step(lines: 360, frameRate: 60, bitrate: 400...1000),
             Step(lines: 480, frameRate: 60, bitrate: 500...2000),
             Step(lines: 720, frameRate: 60, bitrate: 1500...8000),
-            Step(lines: 1080, frameRate: 30, bitrate: 3000...8000),
+            Step(lines: 1080, frameRate: 30, bitrate: 3000...10_000),
             Step(lines: 1080, frameRate: 60, bitrate: 4000...12_000),
-            Step(lines: 1440, frameRate: 60, bitrate: 6000...24_000),
-            Step(lines: 2160, frameRate: 60, bitrate: 10_000...51_000),
+            Step(lines: 1440, frameRate: 60, bitrate: 5000...30_000),
+            Step(lines: 2160, frameRate: 60, bitrate: 8000...51_000),
         ],
         longestKeyInterval: 4,
         // Not on the page: what happens to longer ones.
@@ -89,11 +91,10 @@ extension PlatformRules {
         highestAudioBitrate: 160
     )
 
-    /// But for the largest size, the bitrates are those of older guidelines, which are no longer on the page.
     private static let twitch = PlatformRules(
         platform: .twitch,
-        source: "https://www.twitch.tv/creatorcamp/en/setting-up-your-stream/broadcast-recommendations",
-        readOn: "2026-11",
+        source: "https://help.twitch.tv/s/article/broadcasting-guidelines",
+        edition: "as of October 2026",
         steps: [
             Step(lines: 720, frameRate: 30, bitrate: 0...3000),
             Step(lines: 720, frameRate: 60, bitrate: 0...4500),
@@ -108,11 +109,13 @@ extension PlatformRules {
     private static let facebook = PlatformRules(
         platform: .facebook,
         source: "https://developers.facebook.com/docs/live-video-api/reference",
-        readOn: "2026-11",
+        edition: "as of April 2026",
         needsTLS: true,
         steps: [
             Step(lines: 360, frameRate: 30, bitrate: 400...1000),
+            Step(lines: 360, frameRate: 60, bitrate: 400...1500),
             Step(lines: 480, frameRate: 30, bitrate: 600...2000),
+            Step(lines: 480, frameRate: 60, bitrate: 600...3000),
             Step(lines: 720, frameRate: 30, bitrate: 1500...4000),
             Step(lines: 720, frameRate: 60, bitrate: 2250...6000),
             Step(lines: 1080, frameRate: 30, bitrate: 3000...6000),
@@ -135,19 +138,19 @@ extension PlatformRules {
         PlatformRules(
             platform: platform,
             source: "https://github.com/obsproject/obs-studio/blob/master/plugins/rtmp-services/data/services.json",
-            readOn: "2026-11",
+            edition: "as of its version 285",
             steps: [Step(lines: .max, frameRate: .infinity, bitrate: 0...videoBitrate)],
             longestKeyInterval: keyInterval,
             highestAudioBitrate: audioBitrate
         )
     }
 
-    /// What none of the large ones objects to for being too much; too little is for somebody else's server to say,
-    /// and so is whether it wants TLS.
+    /// About what most of the large ones take at the most; too little is for somebody else's server to say, and so is
+    /// whether it wants TLS.
     private static let unknown = PlatformRules(
         platform: .unknown,
-        source: "the strictest of the platforms' limits",
-        readOn: "2026-11",
+        source: "the limits of most platforms",
+        edition: "for a server that is not known",
         steps: [
             Step(lines: 360, frameRate: 30, bitrate: 0...1000),
             Step(lines: 480, frameRate: 30, bitrate: 0...2000),
