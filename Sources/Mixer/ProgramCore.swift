@@ -24,7 +24,6 @@ final class ProgramCore {
     private let output: any ProgramOutput
     private let signals: HostSignals?
     private let gauge: LoadGauge?
-    private let onJump: (_ milliseconds: Int) -> Void
     /// One picture of three is left out, to have more time for the others.
     var hasFewerPictures = false
     private var clock: ProgramClock
@@ -57,15 +56,13 @@ final class ProgramCore {
         wardrobe: Wardrobe,
         callDraftsman: @escaping () -> Void = {},
         returns: (any ReturnOutput)? = nil,
-        music: SlateMusic = SlateMusic(AssetShelf()),
-        onJump: @escaping (_ milliseconds: Int) -> Void = { _ in }
+        music: SlateMusic = SlateMusic(AssetShelf())
     ) {
         self.configuration = configuration
         self.ring = ring
         self.output = output
         self.signals = signals
         self.gauge = gauge
-        self.onJump = onJump
         sound = ProgramSound(output: output, returns: returns, music: music)
         assets = wardrobe.assets
         clock = ProgramClock(anchor: anchor, frameRate: configuration.frameRate)
@@ -161,10 +158,9 @@ final class ProgramCore {
             gauge?.composed(in: MonotonicTime.now().seconds(since: began))
             let lateness = clock.anchor.milliseconds(at: now) - ProgramTime.fractionalMilliseconds(ofSample: sample)
             statistics.largestLateness = max(statistics.largestLateness, lateness)
-        case .jump(let samples):
+        case .jump:
             statistics.jumps += 1
             statistics.jumpedPictures += clock.nextPicture - nextPicture
-            onJump(Int(samples * 1000 / ProgramTime.sampleRate))
         }
         steps += 1
         return nil

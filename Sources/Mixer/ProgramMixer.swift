@@ -58,7 +58,6 @@ public final class ProgramMixer: Sendable {
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
     private let marks: WorkMarks?
-    private let onJump: @Sendable (_ milliseconds: Int) -> Void
     private let drawingRoom: DrawingRoom
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
@@ -73,8 +72,6 @@ public final class ProgramMixer: Sendable {
     ///   - recorder: Takes down all that arrives, so that the program can be made again.
     ///   - marks: Where each host is marked while its media is decoded.
     ///   - onUselessAsset: Told once of each file given by `provide` that cannot be drawn or played, and why; any thread.
-    ///   - onJump: Told how much time the program left out because it was more than a second late; called on the
-    ///     program's thread, and should return soon.
     ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
     ///     encoder's thread, and should return soon.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -86,13 +83,11 @@ public final class ProgramMixer: Sendable {
         recorder: ArrivalRecorder? = nil,
         marks: WorkMarks? = nil,
         onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void = { _, _ in },
-        onJump: @escaping @Sendable (_ milliseconds: Int) -> Void = { _ in },
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
         self.recorder = recorder
         self.marks = marks
-        self.onJump = onJump
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
         gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
@@ -315,8 +310,7 @@ public final class ProgramMixer: Sendable {
             wardrobe: drawingRoom.wardrobe,
             callDraftsman: { [drawingRoom] in drawingRoom.call() },
             returns: returns,
-            music: music,
-            onJump: onJump
+            music: music
         )
         var thrift = Thrift(core, encoder: encoder)
         var reportAt = MonotonicTime.now()

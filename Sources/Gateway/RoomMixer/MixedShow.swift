@@ -46,7 +46,6 @@ final class MixedShow {
         reporter: Reporter,
         assets: Assets,
         onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void,
-        onJump: @escaping @Sendable (_ milliseconds: Int) -> Void,
         feeds: @escaping Feeds
     ) throws {
         self.push = push
@@ -61,7 +60,6 @@ final class MixedShow {
             recorder: recorder,
             marks: marks,
             onUselessAsset: onUselessAsset,
-            onJump: onJump,
             sink: { [push] packet in push.receive(packet) }
         )
         let latest = Latest()

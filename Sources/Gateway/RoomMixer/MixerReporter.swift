@@ -5,6 +5,7 @@ import Mixer
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Stage
 import Synchronization
 
 /// Tells the gateway what the mixer hears and sees, over one kept connection.
@@ -13,6 +14,7 @@ import Synchronization
 final class MixerReporter: Sendable {
     private struct State {
         var pacing: ReportPacing
+        var jumps = JumpPacing()
         var channel: (any Channel)?
         var ticker: RepeatedTask?
         var isStopped = false
@@ -81,6 +83,7 @@ final class MixerReporter: Sendable {
 
     private func tick() {
         let report = read()
+        noteJump(report.frames?.lost[MixerFrames.Loss.jump.rawValue] ?? 0)
         let (action, channel) = state.withLock { state -> (ReportPacing.Action, (any Channel)?) in
             guard !state.isStopped else { return (.none, nil) }
             return (state.pacing.tick(report, now: .now()), state.channel)
@@ -96,6 +99,11 @@ final class MixerReporter: Sendable {
             // Its closing says the rest.
             if let channel { channel.close(promise: nil) } else { lost() }
         }
+    }
+
+    private func noteJump(_ lost: Int) {
+        guard let pictures = state.withLock({ $0.jumps.look(at: lost, now: .now()) }) else { return }
+        logger.warning("the program was late and left out time", metadata: ["pictures": "\(pictures)"])
     }
 
     private func connect() {

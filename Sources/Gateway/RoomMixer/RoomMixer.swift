@@ -81,7 +81,6 @@ public struct RoomMixer: Sendable {
         let recorder = makeRecorder()
         defer { recorder?.close() }
         let marks = ProcessInfo.processInfo.environment[Self.marksVariable].flatMap(WorkMarks.init)
-        let jumps = JumpLog(logger)
         var followed = FollowedRoom()
         var show: MixedShow?
         var failures = 0
@@ -108,7 +107,6 @@ public struct RoomMixer: Sendable {
                                     metadata: ["asset": "\(asset)", "reason": "\(reason)"]
                                 )
                             },
-                            onJump: { [jumps] in jumps.jumped(milliseconds: $0) },
                             feeds: feeds(group)
                         )
                     show = current

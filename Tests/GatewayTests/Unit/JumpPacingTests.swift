@@ -8,10 +8,13 @@ import Testing
     func paced() {
         var pacing = JumpPacing()
         func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: 0).advanced(seconds: seconds) }
-        #expect(pacing.jumped(milliseconds: 1500, now: at(5)) == JumpPacing.News(jumps: 1, milliseconds: 1500))
-        #expect(pacing.jumped(milliseconds: 1200, now: at(7)) == nil)
-        #expect(pacing.jumped(milliseconds: 1300, now: at(14.9)) == nil)
-        #expect(pacing.jumped(milliseconds: 2000, now: at(15)) == JumpPacing.News(jumps: 3, milliseconds: 4500))
-        #expect(pacing.jumped(milliseconds: 1100, now: at(90)) == JumpPacing.News(jumps: 1, milliseconds: 1100))
+        #expect(pacing.look(at: 0, now: at(4)) == nil)
+        #expect(pacing.look(at: 45, now: at(5)) == 45)
+        #expect(pacing.look(at: 45, now: at(6)) == nil)
+        #expect(pacing.look(at: 80, now: at(7)) == nil)
+        #expect(pacing.look(at: 119, now: at(14.9)) == nil)
+        #expect(pacing.look(at: 179, now: at(15)) == 134)
+        #expect(pacing.look(at: 179, now: at(30)) == nil)
+        #expect(pacing.look(at: 212, now: at(90)) == 33)
     }
 }
