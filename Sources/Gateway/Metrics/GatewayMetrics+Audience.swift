@@ -6,9 +6,6 @@ extension GatewayMetrics {
     /// What all viewers together take of the machine, and whom there was no room for.
     var audienceLoad: [MetricFamily] {
         let load = feeds.load
-        func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
-            MetricFamily(name: name, kind: .gauge, help: help, samples: [.init(labels: [], value: value)])
-        }
         func counter(_ name: String, _ help: String, _ counts: [PlaybackProtocol: UInt64]) -> MetricFamily {
             let samples = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                 MetricFamily.Sample(["protocol": $0.key.rawValue], Double($0.value))
@@ -16,38 +13,42 @@ extension GatewayMetrics {
             return MetricFamily(name: name, kind: .counter, help: help, samples: samples)
         }
         return [
-            gauge("footlight_fanout_viewers", "RTMP and HTTP-FLV viewers let in now.", Double(load.viewers)),
-            gauge(
+            .gauge("footlight_fanout_viewers", "RTMP and HTTP-FLV viewers let in now.", Double(load.viewers)),
+            .gauge(
                 "footlight_fanout_requesters",
                 "HLS viewers served here, and sessions given out and not proven to watch yet.",
                 Double(viewership.requesters)
             ),
-            gauge(
+            .gauge(
                 "footlight_fanout_viewers_limit",
                 "Most of both that are let in.",
                 Double(feeds.configuration.maximumViewers)
             ),
-            gauge(
+            .gauge(
                 "footlight_fanout_total_cached_bytes",
                 "Bytes of groups of pictures kept for joiners, of all feeds.",
                 Double(load.cachedBytes)
             ),
-            gauge(
+            .gauge(
                 "footlight_fanout_total_cached_limit_bytes",
                 "Bytes beyond which the longest groups are not kept.",
                 Double(feeds.configuration.cacheLimit)
             ),
-            gauge(
+            .gauge(
                 "footlight_fanout_total_queued_bytes",
                 "Bytes that wait for viewers who do not take them, of all feeds.",
                 Double(load.queuedBytes)
             ),
-            gauge(
+            .gauge(
                 "footlight_fanout_total_queued_limit_bytes",
                 "Bytes beyond which slow viewers are skipped at once and closed early.",
                 Double(feeds.configuration.queueLimit.total)
             ),
-            gauge("footlight_memory_short", "1 while new viewers are refused for want of memory.", load.isHeld ? 1 : 0),
+            .gauge(
+                "footlight_memory_short",
+                "1 while new viewers are refused for want of memory.",
+                load.isHeld ? 1 : 0
+            ),
             MetricFamily(
                 name: "footlight_memory_used_ratio",
                 kind: .gauge,

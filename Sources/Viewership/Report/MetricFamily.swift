@@ -54,6 +54,11 @@ public struct MetricFamily: Sendable, Equatable {
         self.help = help
         self.samples = samples
     }
+
+    /// One value of the whole process, as it is now.
+    public static func gauge(_ name: String, _ help: String, _ value: Double) -> MetricFamily {
+        MetricFamily(name: name, kind: .gauge, help: help, samples: [Sample(labels: [], value: value)])
+    }
 }
 
 extension MetricFamily {
