@@ -24,7 +24,6 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
     private var viewer: Viewer?
     private var context: ChannelHandlerContext?
     private var writer: MediaWriter?
-    private var endReason: AudienceEvent.CloseReason?
 
     private init(feed: Feed, sid: String, session: ViewerSession?, dates: AnswerDates) {
         self.feed = feed
