@@ -27,13 +27,18 @@ extension ViewershipLedger {
                     let hits = LastHits(asOf: wall.date(of: now.milliseconds), ages: ages)
                     book.journal.add(hits, shard: UInt8(shard))
                 }
+                var all: [ViewerGroup: Int] = [:]
                 for (room, entry) in book.rooms where entry.ended == nil {
                     let figures = figures[room] ?? RoomFigures()
+                    let groups = figures.groups
+                    all.merge(groups, uniquingKeysWith: +)
+                    book.journal.add(groups, epoch: entry.epoch, minute: minute)
                     let air = book.air(of: room, until: now.milliseconds)
                     book.journal.add(figures, room: room, entry: entry, air: air, minute: minute)
                     book.journal.add(row(room, entry, figures, at: now))
                     book.noteWritten(room, at: now.milliseconds)
                 }
+                book.journal.add(all, epoch: 0, minute: minute)
             }
             return book.journal.take(asOf: wall.date(of: now.milliseconds))
         }
@@ -80,7 +85,8 @@ extension ViewershipLedger {
     }
 
     func row(_ room: String, _ entry: RoomBook.Entry, _ figures: RoomFigures, at now: MonotonicTime) -> BroadcastRow {
-        let counts = figures.tally.counts - figures.tally.baseline
+        let counts = figures.broadcast
+        let tally = figures.tally.counts - figures.tally.baseline
         return BroadcastRow(
             epoch: entry.epoch,
             room: room,
@@ -94,9 +100,9 @@ extension ViewershipLedger {
             stalled: counts.stalled,
             startup: counts.startup,
             startups: counts.startups,
-            heard: counts.heard,
-            unseen: counts.unseen,
-            excluded: Exclusion.allCases.map { counts.excluded[$0] }
+            heard: tally.heard,
+            unseen: tally.unseen,
+            excluded: Exclusion.allCases.map { tally.excluded[$0] }
         )
     }
 }
@@ -107,6 +113,9 @@ extension Cell.Counts {
         joins = row.joins
         switches = row.switches
         watch = row.watched
+        stalled = row.stalled
+        startup = row.startup
+        startups = row.startups
         for (reason, count) in zip(PerReason.allReasons, row.leaves) { leaves[reason] = count }
     }
 }
@@ -114,9 +123,6 @@ extension Cell.Counts {
 extension RoomTally.Counts {
     fileprivate init(_ row: BroadcastRow) {
         self.init()
-        stalled = row.stalled
-        startup = row.startup
-        startups = row.startups
         heard = row.heard
         unseen = row.unseen
         for (reason, count) in zip(Exclusion.allCases, row.excluded) { excluded[reason] = count }

@@ -166,7 +166,7 @@ private struct MetricsPage {
             }
         }
         switches.add(Double(figures.counts.switches), room)
-        stalled.add(Double(figures.tally.counts.stalled) / 1000, room)
+        stalled.add(Double(figures.counts.stalled) / 1000, room)
         for reason in Exclusion.allCases where figures.tally.counts.excluded[reason] > 0 {
             excluded.add(Double(figures.tally.counts.excluded[reason]), room, ("reason", reason.rawValue))
         }

@@ -43,8 +43,9 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
     let shelf: Mutex<HistoryShelf>
     private let state = Mutex(State())
-    /// Of broadcasts that last; only the readers' queue is ever at it.
-    private let runningPeaks = Mutex(RunningPeaks())
+    /// Of broadcasts that last; only the readers' queue is ever at these two.
+    private let recentPeaks = Mutex(RecentFigures<Int64, (viewers: Int, at: Int64)?>())
+    private let recentUniques = Mutex(RecentFigures<ReportScope, [ViewerGroup?: UniqueViewers]?>())
 
     /// Makes a keeper; nothing is opened before `load()` or the first write.
     public init(_ configuration: HistoryStoreConfiguration, logger: Logger) {
@@ -201,9 +202,24 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         try await read { (database) throws(StoreFault) in try database.wholeMinutes(epoch: epoch) }
     }
 
-    /// Everything of a broadcast, added up.
-    public func sums(epoch: Int64) async throws -> [MinuteRow] {
-        try await read { (database) throws(StoreFault) in try database.sums(epoch: epoch) }
+    /// Everything, added up.
+    public func sums(of scope: ReportScope) async throws -> [MinuteRow] {
+        try await read { (database) throws(StoreFault) in try database.sums(of: scope) }
+    }
+
+    /// What of the groups cannot be added up; of a large audience the distinct viewers as they were some seconds ago.
+    public func groups(of scope: ReportScope) async throws -> [ViewerGroup?: GroupFigures] {
+        let retention = shelf.withLock { $0.sessionRetention }
+        return try await read { [self] (database) throws(StoreFault) in
+            let uniques = try recentUniques.withLock { (recent) throws(StoreFault) in
+                try recent.figure(of: scope, clock: Self.seconds) { () throws(StoreFault) in
+                    try database.uniques(of: scope, retention: retention)
+                }
+            }
+            var groups = try database.groups(of: scope)
+            for (group, uniques) in uniques ?? [:] { groups[group, default: GroupFigures()].uniques = uniques }
+            return groups
+        }
     }
 
     /// Sessions of a broadcast, in order of their beginning.
@@ -234,8 +250,8 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         try await read { [self] (database) throws(StoreFault) in
             let stored = try database.storedPeak(epoch: epoch)
             if let stored, stored.hasEnded { return stored.peak }
-            let found = try runningPeaks.withLock { (peaks) throws(StoreFault) in
-                try peaks.peak(of: epoch, clock: Self.seconds) { () throws(StoreFault) in
+            let found = try recentPeaks.withLock { (recent) throws(StoreFault) in
+                try recent.figure(of: epoch, clock: Self.seconds) { () throws(StoreFault) in
                     try database.computedPeak(epoch: epoch)
                 }
             }

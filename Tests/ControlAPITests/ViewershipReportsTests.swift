@@ -45,7 +45,12 @@ struct ViewershipReportsTests {
                             watched: Int64(viewers) * 60_000,
                             aired: Int64(viewers) * 60_000,
                             joins: 1,
-                            leaves: [1, 0, 0, 0, 0]
+                            leaves: [1, 0, 0, 0, 0],
+                            switches: viewers / 4,
+                            stalled: Int64(viewers) * 60,
+                            startup: dimensions.playback == .hls ? 250 : 0,
+                            startups: dimensions.playback == .hls ? 1 : 0,
+                            maximum: viewers + 1
                         )
                     }
             }
@@ -66,6 +71,15 @@ struct ViewershipReportsTests {
                 )
             }
             rows.peak = (10, 700_000)
+            rows.groups = [
+                nil: GroupFigures(uniques: UniqueViewers(users: 2, devices: 7, estimated: 6)),
+                ViewerGroup(.playback, "hls"): GroupFigures(
+                    peak: 9,
+                    wholeWatched: 8 * 600_000,
+                    uniques: UniqueViewers(users: 1, devices: 3, estimated: 2)
+                ),
+                ViewerGroup(.rendition, "=720p"): GroupFigures(peak: 9, wholeWatched: 8 * 600_000),
+            ]
         }
     }
 
@@ -85,10 +99,42 @@ struct ViewershipReportsTests {
             #expect(summary.stalledSeconds == 6 && abs(summary.rebufferRatio - 6.0 / 6000) < 1e-9)
             #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byRegion["DE"]?.joins == 10)
             #expect(summary.byClient["tool"]?.watchTimeSeconds == 1200 && summary.byRendition[""]?.joins == 10)
-            let table = try await server.ask("GET", path + ".csv").text.components(separatedBy: "\r\n")
+            let hls = try #require(summary.byProtocol["hls"])
+            #expect(hls.leaves == 10 && hls.switches == 20 && hls.livePeakViewers == 9)
+            #expect(hls.uniques == UniquesResource(users: 1, devices: 3, estimated: 2))
+            #expect(hls.averageMinuteAudience == 8 && hls.averageStartupSeconds == 0.25)
+            #expect(hls.stalledSeconds == 4.8 && abs(hls.rebufferRatio - 0.001) < 1e-9)
+            let rtmp = try #require(summary.byProtocol["rtmp"])
+            #expect(rtmp.uniques == nil && rtmp.averageStartupSeconds == nil && rtmp.stalledSeconds == 1.2)
+        }
+    }
+
+    @Test("The summary as a table: everybody first, then each group, with the same columns and nothing a formula")
+    func summaryTable() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            Self.fill(server.history)
+            let path = "/v1/rooms/show/viewership/summary"
+            let lines = try await server.ask("GET", path + ".csv").text.components(separatedBy: "\r\n").dropLast()
+                .map { $0.components(separatedBy: ",") }
+            #expect(lines.count == 10 && Set(lines.map(\.count)).count == 1)
+            let rows = lines.dropFirst().map { Dictionary(uniqueKeysWithValues: zip(lines[0], $0)) }
+            #expect(rows.map { $0["group_by"] ?? "" }.filter(\.isEmpty).count == 1)
             #expect(
-                table.count == 3 && table[0].hasPrefix("room,began_at,") && table[1].hasPrefix("show,1970-01-01T00:10")
+                rows.dropFirst().map { "\($0["group_by"] ?? ""):\($0["group"] ?? "")" } == [
+                    "protocol:hls", "protocol:rtmp", "rendition:", "rendition:'=720p", "region:", "region:DE",
+                    "client:tool", "client:web",
+                ]
             )
+            #expect(rows.allSatisfy { $0["room"] == "show" && $0["settled"] == "true" })
+            #expect(rows[0]["joins"] == "20" && rows[0]["peak_viewers"] == "10" && rows[0]["live_peak_viewers"] == "12")
+            #expect(rows[0]["unique_devices"] == "9" && rows[0]["coverage"] == "0.4")
+            #expect(rows[0]["stalled_seconds"] == "6.0" && rows[1]["stalled_seconds"] == "4.8")
+            #expect(rows[1]["joins"] == "10" && rows[1]["peak_viewers"] == "" && rows[1]["live_peak_viewers"] == "9")
+            #expect(rows[1]["unique_devices"] == "3" && rows[1]["average_startup_seconds"] == "0.25")
+            #expect(rows[2]["unique_devices"] == "" && rows[2]["average_startup_seconds"] == "")
+            let json = try await server.ask("GET", path + ".jsonl").text.split(separator: "\n")
+            #expect(json.count == 1)
         }
     }
 
@@ -113,10 +159,20 @@ struct ViewershipReportsTests {
             #expect(summary.peakViewers == 11 && summary.peakAt == Timestamp(720))
             #expect(summary.byProtocol.keys.sorted() == ["hls", "rtmp"])
             #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byProtocol["rtmp"]?.joins == 10)
+            #expect(summary.uniques == UniquesResource(users: 2, devices: 7, estimated: 6))
+            #expect(summary.averageStartupSeconds == 0.25 && summary.stalledSeconds == 6)
+            #expect(abs(summary.rebufferRatio - 0.001) < 1e-9)
+            #expect(summary.byProtocol["hls"]?.uniques?.devices == 3)
+            #expect(summary.byRendition["=720p"]?.livePeakViewers == 9)
+            #expect(summary.byRendition["=720p"]?.averageMinuteAudience == 8 && summary.byRegion["DE"]?.joins == 10)
+            #expect(summary.byClient["tool"]?.averageViewers == 2)
             let table = try await server.ask("GET", path + ".csv" + time).text.components(separatedBy: "\r\n")
-            #expect(table.count == 3 && table[0].hasPrefix("from,to,broadcasts,on_air_seconds,peak_viewers,"))
-            #expect(table[0].split(separator: ",").count == table[1].split(separator: ",").count)
-            #expect(table[1].hasPrefix("1970-01-01T00:10:00") && table[1].hasSuffix(",10,4800.0,8.0,0,0.0,0.0"))
+                .dropLast().map { $0.components(separatedBy: ",") }
+            #expect(table.count == 10 && Set(table.map(\.count)).count == 1)
+            #expect(table[0].starts(with: ["from", "to", "broadcasts", "on_air_seconds", "group_by", "group"]))
+            let beginning = ["1970-01-01T00:10:00.000Z", "1970-01-01T00:20:00.000Z", "1", "600.0"]
+            #expect(table[1].starts(with: beginning + ["", ""]) && table[5].starts(with: beginning))
+            #expect(table[5][4...].starts(with: ["rendition", "'=720p", "", "", "9", "8.0", "8.0", "10"]))
             let lines = try await server.ask("GET", path + ".jsonl" + time).text.split(separator: "\n")
             #expect(lines.count == 1 && lines[0].contains("\"average_minute_audience\":10"))
             // Without an end it goes to now; nobody watched in the latest day.
@@ -163,6 +219,10 @@ struct ViewershipReportsTests {
             let grouped = try await server.ask("GET", path + time + "&group_by=protocol").decode(ViewershipSeries.self)
             #expect(grouped.points.map(\.group) == ["hls", "rtmp", "hls", "rtmp"])
             #expect(grouped.points.map(\.averageViewers) == [8, 2, 8, 2])
+            #expect(grouped.points.map(\.peakViewers) == [9, 3, 9, 3])
+            #expect(grouped.points.map(\.stalledSeconds) == [2.4, 0.6, 2.4, 0.6])
+            #expect(grouped.points.map(\.averageStartupSeconds) == [0.25, nil, 0.25, nil])
+            #expect(series.points.map(\.stalledSeconds) == [3, 3])
             let byRendition = try await server.ask(
                 "GET",
                 path + time + "&group_by=rendition",
@@ -170,9 +230,10 @@ struct ViewershipReportsTests {
             )
             #expect(byRendition.headers["content-type"]?.hasPrefix("text/csv") ?? false)
             #expect(byRendition.headers["content-disposition"] == #"attachment; filename="show-timeseries.csv""#)
+            let waits = "average_startup_seconds,stalled_seconds"
             let rows = byRendition.text.components(separatedBy: "\r\n")
-            #expect(rows[0] == "at,group,average_viewers,peak_viewers,joins,leaves,watch_time_seconds")
-            #expect(rows[2] == "1970-01-01T00:10:00.000Z,'=720p,8.0,,5,5,2400.0")
+            #expect(rows[0] == "at,group,average_viewers,peak_viewers,joins,leaves,watch_time_seconds,\(waits)")
+            #expect(rows[2] == "1970-01-01T00:10:00.000Z,'=720p,8.0,9,5,5,2400.0,0.25,2.4")
             let lines = try await server.ask("GET", path + ".jsonl" + time).text.split(separator: "\n")
             #expect(lines.count == 2)
             for line in lines { _ = try WireJSON.decode(SeriesPointResource.self, from: Data(line.utf8)) }

@@ -93,12 +93,12 @@ extension ScriptTests {
             truth: #"""
                 [[["show-timeline.csv", "h\r\nx\r\n"], ["show-summary.csv", "h\r\nx\r\n"],
                     ["show-sessions.csv", "id\r\n1\r\n2\r\n3\r\n"], ["all-timeline.csv", "h\r\nx\r\n"],
-                    ["all-rooms.csv", "h\r\nx\r\n"]],
+                    ["all-summary.csv", "h\r\nx\r\n"], ["all-rooms.csv", "h\r\nx\r\n"]],
                 ["summary",
                     "timeseries.csv?from=2026-01-01T00:00:00Z&step=180&group_by=protocol&to=2026-01-15T00:00:00Z",
                     "summary.csv", "sessions.csv?page_size=50000", "sessions.csv?page_size=50000&page_token=a-1",
                     "sessions.csv?page_size=50000&page_token=a-2",
-                    "/v1/viewership/timeseries.csv?from=DAY&step=60&group_by=protocol", "/v1/viewership.csv"]]
+                    "/v1/viewership/timeseries.csv?from=DAY&step=60&group_by=protocol", "/v1/viewership/summary.csv", "/v1/viewership.csv"]]
                 """#
         ),
         Claim(

@@ -222,7 +222,7 @@ struct HistoryGuaranteesTests {
         #expect(await stand.write())
 
         let broadcast = try #require(try await stand.keeper.broadcasts(room: stand.room, limit: 1).first)
-        let sums = try await stand.keeper.sums(epoch: broadcast.epoch)
+        let sums = try await stand.keeper.sums(of: .broadcast(broadcast.epoch))
         #expect(sums.map(\.joins).reduce(0, +) == 1000 && sums.flatMap(\.leaves).reduce(0, +) == 1000)
         let rows = try await stand.keeper.sessions(epoch: broadcast.epoch, after: nil, limit: 2000)
         #expect(rows.count == 1000 && Set(rows.map(\.code)).count == 1000 && rows.allSatisfy(\.isClosed))

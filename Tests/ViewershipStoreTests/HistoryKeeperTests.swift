@@ -43,7 +43,7 @@ struct HistoryKeeperTests {
         #expect(await stand.write())
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 10).first)
         #expect(broadcast.roomSID == "RM1" && broadcast.ended != nil && broadcast.uniques.devices == 2)
-        let sums = try await stand.keeper.sums(epoch: broadcast.epoch)
+        let sums = try await stand.keeper.sums(of: .broadcast(broadcast.epoch))
         #expect(sums.map(\.joins).reduce(0, +) == 2)
         #expect(sums.flatMap(\.leaves).reduce(0, +) == 2)
         #expect(sums.map(\.watched).reduce(0, +) == 30_000)
@@ -123,7 +123,7 @@ struct HistoryKeeperTests {
         stand.advance(to: 12)
         #expect(await stand.write())
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
-        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 2)
+        #expect(try await stand.keeper.sums(of: .broadcast(broadcast.epoch)).map(\.joins).reduce(0, +) == 2)
     }
 
     @Test("a database that stays locked is put aside, and another one begun")
@@ -145,7 +145,7 @@ struct HistoryKeeperTests {
         #expect(tries < 100)
         #expect(stand.keeper.status.asides == 1)
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
-        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 1)
+        #expect(try await stand.keeper.sums(of: .broadcast(broadcast.epoch)).map(\.joins).reduce(0, +) == 1)
         try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     }
 
@@ -172,12 +172,12 @@ struct HistoryKeeperTests {
         #expect(stand.ledger.report(room: "show").concurrent == 301)
         // What was written before can be read all the time.
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
-        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 1)
+        #expect(try await stand.keeper.sums(of: .broadcast(broadcast.epoch)).map(\.joins).reduce(0, +) == 1)
         try stand.limitPages(to: 1_000_000)
         stand.advance(to: 21)
         #expect(await stand.write())
         #expect(stand.keeper.status.waiting == 0 && stand.keeper.status.asides == 0)
-        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 301)
+        #expect(try await stand.keeper.sums(of: .broadcast(broadcast.epoch)).map(\.joins).reduce(0, +) == 301)
         #expect(try await stand.keeper.sessions(epoch: broadcast.epoch, after: nil, limit: 1000).count == 301)
         let names = try FileManager.default.contentsOfDirectory(atPath: stand.folder.path)
         #expect(!names.contains { $0.contains(".aside-") })
@@ -196,7 +196,7 @@ struct HistoryKeeperTests {
         #expect(await stand.write())
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
         #expect(try await stand.keeper.sessions(epoch: broadcast.epoch, after: nil, limit: 10).count == 1)
-        #expect(try await stand.keeper.sums(epoch: broadcast.epoch).map(\.joins).reduce(0, +) == 2)
+        #expect(try await stand.keeper.sums(of: .broadcast(broadcast.epoch)).map(\.joins).reduce(0, +) == 2)
     }
 
     @Test("minutes and broadcasts are forgotten when their time is over, if they have one; one that lasts stays whole")
@@ -226,11 +226,11 @@ struct HistoryKeeperTests {
             #expect(await stand.write())
             #expect(try await (rows("show") > 0) == isKept, "after \(passed) days")
             #expect(try await (wholes() > 0) == isKept)
-            #expect(try await stand.keeper.sums(epoch: old.epoch).isEmpty == !isKept)
+            #expect(try await stand.keeper.sums(of: .broadcast(old.epoch)).isEmpty == !isKept)
             let broadcasts = try await stand.keeper.broadcasts(room: "show", limit: 9)
             #expect(broadcasts.contains { $0.epoch == old.epoch } == isKept)
             #expect(try await rows("long") > 0)
-            #expect(try await !stand.keeper.sums(epoch: long.epoch).isEmpty)
+            #expect(try await !stand.keeper.sums(of: .broadcast(long.epoch)).isEmpty)
         }
         // Kept for good, unless it is said otherwise.
         configuration.minuteRetention = 0

@@ -17,7 +17,7 @@ struct HistoryMigrationTests {
                 sql: """
                     INSERT INTO run VALUES (1, 60000);
                     INSERT INTO broadcast (epoch, room, room_sid, began, on_air, peak, users, devices, estimated,
-                    approximate, stalled, startup, startups, excluded) VALUES (7, 'show', 'RM1', 0, 0, 2, 0, 2, 0, 0, 0, 0, 0,
+                    approximate, stalled, startup, startups, excluded) VALUES (7, 'show', 'RM1', 0, 0, 2, 0, 2, 0, 0, 700, 900, 2,
                     '0 0 0 0 0 0');
                     INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region,
                     client, switches, is_user, reason, closed) VALUES
@@ -56,7 +56,12 @@ struct HistoryMigrationTests {
         #expect(rows.map(\.bytes) == [5_000_000_000, 0] && rows.map(\.poll) == [2000, 0])
         #expect(rows[0] == later)
         // All that was watched is taken to have been on the air, and each minute that is whole.
-        #expect(try await keeper.sums(epoch: 7).map(\.aired) == [8000])
+        #expect(try await keeper.sums(of: .broadcast(7)).map(\.aired) == [8000])
+        // Nobody was missed that it knew of, and the waits of the broadcast are those of whoever watched most.
+        let broadcast = try #require(try await keeper.broadcasts(room: "show", limit: 1).first)
+        #expect(broadcast.unseen == 0 && broadcast.stalled == 700)
+        let sum = try #require(try await keeper.sums(of: .broadcast(7)).first)
+        #expect(sum.stalled == 700 && sum.startup == 900 && sum.startups == 2)
         let whole = try await keeper.wholeMinutes(epoch: 7)
         #expect(whole.count == 1 && whole.watched == 8000)
         await keeper.close()

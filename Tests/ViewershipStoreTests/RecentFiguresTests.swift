@@ -2,30 +2,33 @@ import Testing
 
 @testable import ViewershipStore
 
-@Suite("The settled peak of a broadcast that lasts")
-struct RunningPeaksTests {
+@Suite("Figures that take long to find")
+struct RecentFiguresTests {
+    typealias Peak = (viewers: Int, at: Int64)
+    typealias Figures = RecentFigures<Int64, Peak?>
+
     private final class Search {
         var now = 100.0
         /// How long the next one takes, and what it finds.
         var takes = 0.0
-        var finds: RunningPeaks.Peak? = (1, 1)
+        var finds: Peak? = (1, 1)
         private(set) var count = 0
 
-        func run() -> RunningPeaks.Peak? {
+        func run() -> Peak? {
             count += 1
             now += takes
             return finds
         }
 
-        func ask(_ peaks: inout RunningPeaks, _ epoch: Int64 = 1) -> Int? {
-            peaks.peak(of: epoch, clock: { self.now }, find: run)?.viewers
+        func ask(_ peaks: inout Figures, _ epoch: Int64 = 1) -> Int? {
+            peaks.figure(of: epoch, clock: { self.now }, find: run)?.viewers
         }
     }
 
     @Test("it is good for twenty times as long as it took to find, so that those who ask cost a twentieth at most")
     func cost() {
         let search = Search()
-        var peaks = RunningPeaks()
+        var peaks = Figures()
         search.takes = 0.4
         #expect(search.ask(&peaks) == 1 && search.count == 1)
         search.finds = (2, 2)
@@ -55,13 +58,13 @@ struct RunningPeaksTests {
     func fresh() {
         struct Fault: Error {}
         let search = Search()
-        var peaks = RunningPeaks()
+        var peaks = Figures()
         for viewers in 1...5 {
             search.finds = (viewers, 0)
             #expect(search.ask(&peaks) == viewers)
         }
         #expect(throws: Fault.self) {
-            try peaks.peak(of: 1, clock: { search.now }) { () throws(Fault) in throw Fault() }
+            try peaks.figure(of: 1, clock: { search.now }) { () throws(Fault) in throw Fault() }
         }
         search.takes = 1
         search.finds = nil
@@ -71,7 +74,7 @@ struct RunningPeaksTests {
     @Test("of however many broadcasts it is asked, it keeps a thousand")
     func bounded() {
         let search = Search()
-        var peaks = RunningPeaks()
+        var peaks = Figures()
         search.takes = 0.001
         for epoch in 0..<1000 as Range<Int64> {
             search.now -= 0.001

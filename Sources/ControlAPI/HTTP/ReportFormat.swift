@@ -66,7 +66,7 @@ enum ReportFormat: String {
             return try Reply.json(whole)
         case .csv:
             var table = CSVText(header: Row.columns)
-            for row in rows { table.add(row.cells) }
+            for line in rows.flatMap(\.lines) { table.add(line) }
             return file(ByteBuffer(string: table.text), type: "text/csv; charset=utf-8; header=present", name: name)
         case .jsonLines:
             var lines = ByteBuffer()
@@ -97,8 +97,8 @@ enum ReportFormat: String {
     }
 }
 
-/// A row of a report, as a table has it and as JSON has it.
+/// A row of a report, as JSON has it and as a table has it: there it takes one line or more.
 protocol ReportRow: Encodable {
     static var columns: [String] { get }
-    var cells: [CSVText.Cell] { get }
+    var lines: [[CSVText.Cell]] { get }
 }

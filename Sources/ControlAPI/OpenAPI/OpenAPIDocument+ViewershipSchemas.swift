@@ -41,6 +41,8 @@ extension OpenAPIDocument {
                 - joins
                 - leaves
                 - watch_time_seconds
+                - average_startup_seconds
+                - stalled_seconds
               properties:
                 at:
                   type: string
@@ -54,7 +56,8 @@ extension OpenAPIDocument {
                   description: 'Viewers on average over the step.'
                 peak_viewers:
                   type: [integer, "null"]
-                  description: 'The most viewers at once; null for a group.'
+                  description: >-
+                    The most viewers at once, of a group as it was counted once a second; null where nobody knows.
                 joins:
                   type: integer
                   description: 'Playbacks that began.'
@@ -64,6 +67,13 @@ extension OpenAPIDocument {
                 watch_time_seconds:
                   type: number
                   description: 'Time watched by all together.'
+                average_startup_seconds:
+                  type: [number, "null"]
+                  description: >-
+                    Time from a request to its first media on average; null where it is not known of anybody.
+                stalled_seconds:
+                  type: number
+                  description: 'Time that players waited for media in the midst of it.'
             UniquesResource:
               description: 'Distinct viewers of a broadcast.'
               type: object
@@ -211,208 +221,5 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/SeriesPointResource'
                   description: 'In order of time; steps in which nothing was counted are left out.'
-            ViewershipPeriod:
-              description: 'The answer of GET /v1/viewership/summary: all rooms together over a time of whole minutes.'
-              type: object
-              required:
-                - from
-                - to
-                - broadcasts
-                - on_air_seconds
-                - peak_viewers
-                - peak_at
-                - average_viewers
-                - average_minute_audience
-                - joins
-                - leaves
-                - switches
-                - watch_hours
-                - average_watch_seconds
-                - by_protocol
-              properties:
-                from:
-                  type: string
-                  format: date-time
-                  description: 'Where it begins.'
-                to:
-                  type: string
-                  format: date-time
-                  description: 'Where it ends.'
-                broadcasts:
-                  type: integer
-                  description: 'Broadcasts of which anything was counted in it.'
-                on_air_seconds:
-                  type: number
-                  description: 'For how long any program was on the air; the averages are over this time.'
-                peak_viewers:
-                  type: integer
-                  description: 'The most viewers at once over all rooms, as they were counted live.'
-                peak_at:
-                  type: [string, "null"]
-                  format: date-time
-                  description: 'The minute of that; null without viewers.'
-                average_viewers:
-                  type: number
-                  description: 'Viewers on average over the time on the air (ACV).'
-                average_minute_audience:
-                  type: number
-                  description: 'The average audience of the minutes that were on the air from beginning to end (AMA).'
-                joins:
-                  type: integer
-                  description: 'Playbacks that began.'
-                leaves:
-                  type: integer
-                  description: 'Playbacks that ended for good.'
-                switches:
-                  type: integer
-                  description: 'Changes of rendition.'
-                watch_hours:
-                  type: number
-                  description: 'Time watched by all together, in hours.'
-                average_watch_seconds:
-                  type: number
-                  description: 'Time watched on average by one playback that began.'
-                by_protocol:
-                  type: object
-                  additionalProperties:
-                    $ref: '#/components/schemas/ViewershipSliceResource'
-                  description: 'By how they watched.'
-            ViewershipSliceResource:
-              description: 'What one group of a broadcast''s viewers did.'
-              type: object
-              required:
-                - joins
-                - watch_time_seconds
-                - average_viewers
-              properties:
-                joins:
-                  type: integer
-                  description: 'Playbacks that began.'
-                watch_time_seconds:
-                  type: number
-                  description: 'Time watched by all together.'
-                average_viewers:
-                  type: number
-                  description: 'Viewers on average over the broadcast.'
-            ViewershipSummary:
-              description: 'The answer of GET /v1/rooms/{room}/viewership/summary: one broadcast as a whole.'
-              type: object
-              required:
-                - room
-                - began_at
-                - ended_at
-                - on_air_seconds
-                - peak_viewers
-                - peak_at
-                - live_peak_viewers
-                - average_viewers
-                - average_minute_audience
-                - joins
-                - leaves
-                - switches
-                - uniques
-                - watch_hours
-                - average_watch_seconds
-                - average_startup_seconds
-                - stalled_seconds
-                - rebuffer_ratio
-                - coverage
-                - excluded
-                - settled
-                - by_protocol
-                - by_rendition
-                - by_region
-                - by_client
-              properties:
-                room:
-                  type: string
-                  description: 'The room''s unique name.'
-                began_at:
-                  type: string
-                  format: date-time
-                  description: 'When the broadcast began.'
-                ended_at:
-                  type: [string, "null"]
-                  format: date-time
-                  description: 'Null while it lasts.'
-                on_air_seconds:
-                  type: number
-                  description: 'For how long its program was on the air; the averages are over this time.'
-                peak_viewers:
-                  type: integer
-                  description: >-
-                    The most viewers at once: settled, without those who had left and were not yet timed out.
-                peak_at:
-                  type: [string, "null"]
-                  format: date-time
-                  description: 'When that was; null before the first viewer.'
-                live_peak_viewers:
-                  type: integer
-                  description: 'The most viewers at once as it was shown live.'
-                average_viewers:
-                  type: number
-                  description: 'Viewers on average over the time on the air (ACV).'
-                average_minute_audience:
-                  type: number
-                  description: 'The average audience of the whole minutes (AMA).'
-                joins:
-                  type: integer
-                  description: 'Playbacks that began.'
-                leaves:
-                  type: integer
-                  description: 'Playbacks that ended for good.'
-                switches:
-                  type: integer
-                  description: 'Changes of rendition.'
-                uniques:
-                  $ref: '#/components/schemas/UniquesResource'
-                watch_hours:
-                  type: number
-                  description: 'Time watched by all together, in hours.'
-                average_watch_seconds:
-                  type: number
-                  description: 'Time watched on average by one playback.'
-                average_startup_seconds:
-                  type: [number, "null"]
-                  description: >-
-                    Time from a request to its first media on average; null where it is not known of anybody.
-                stalled_seconds:
-                  type: number
-                  description: 'Time that players say they waited for media in the midst of it.'
-                rebuffer_ratio:
-                  type: number
-                  description: 'Part of the time watched in which players waited for media: stalled / (playing + stalled).'
-                coverage:
-                  type: [number, "null"]
-                  description: >-
-                    Part of the viewers by HLS whose players report of themselves, whoever took a session
-                    id and was never seen again among those who do not; null without such viewers.
-                excluded:
-                  type: object
-                  additionalProperties: { type: integer }
-                  description: 'Sessions and requests that never counted, by the reason.'
-                settled:
-                  type: boolean
-                  description: 'No more is to come: the broadcast is over.'
-                by_protocol:
-                  type: object
-                  additionalProperties:
-                    $ref: '#/components/schemas/ViewershipSliceResource'
-                  description: 'By how they watched.'
-                by_rendition:
-                  type: object
-                  additionalProperties:
-                    $ref: '#/components/schemas/ViewershipSliceResource'
-                  description: 'By rendition; the empty one is the program as it is.'
-                by_region:
-                  type: object
-                  additionalProperties:
-                    $ref: '#/components/schemas/ViewershipSliceResource'
-                  description: 'By country or region; empty where nobody knows.'
-                by_client:
-                  type: object
-                  additionalProperties:
-                    $ref: '#/components/schemas/ViewershipSliceResource'
-                  description: 'By kind of player.'
         """
 }

@@ -12,6 +12,6 @@ enum OpenAPIDocument {
 
     private static let schemas = [
         roomsSchemas, layoutSchemas, decorationSchemas, joiningSchemas, participantsSchemas, soundSchemas,
-        egressSchemas, viewershipSchemas, recordingsSchemas, eventsSchemas, webhooksSchemas,
+        egressSchemas, viewershipSchemas, summarySchemas, recordingsSchemas, eventsSchemas, webhooksSchemas,
     ]
 }

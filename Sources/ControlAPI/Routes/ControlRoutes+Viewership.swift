@@ -132,7 +132,8 @@ extension ControlRoutes {
         let peak = try await history.settledPeak(epoch: broadcast.epoch)
         let figures = BroadcastFigures(
             broadcast: broadcast,
-            sums: try await history.sums(epoch: broadcast.epoch),
+            sums: try await history.sums(of: .broadcast(broadcast.epoch)),
+            groups: try await history.groups(of: .broadcast(broadcast.epoch)),
             wholeMinutes: try await history.wholeMinutes(epoch: broadcast.epoch),
             peak: peak?.viewers,
             now: now
@@ -147,14 +148,8 @@ extension ControlRoutes {
         let (first, last) = (Int64(from / 60), Int64((to / 60).rounded(.up)))
         let figures = try await read {
             PeriodFigures(
-                sums: try await history.minutes(
-                    room: nil,
-                    from: first,
-                    to: last,
-                    step: last - first,
-                    grouping: .playback,
-                    limit: Self.rowLimit
-                ),
+                sums: try await history.sums(of: .period(first..<last)),
+                groups: try await history.groups(of: .period(first..<last)),
                 air: try await history.air(from: first, to: last)
             )
         }

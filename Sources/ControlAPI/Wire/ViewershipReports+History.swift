@@ -25,38 +25,27 @@ extension ViewershipSummary {
         peakAt = (peak?.at ?? broadcast.peakAt).map { Timestamp(milliseconds: $0) }
         livePeakViewers = broadcast.peak
         averageViewers = figures.average(of: whole)
-        averageMinuteAudience = figures.averageMinuteAudience
+        averageMinuteAudience = figures.averageMinuteAudience(of: whole)
         joins = whole.joins
         leaves = whole.leaves
         switches = whole.switches
         uniques = UniquesResource(broadcast.uniques)
         watchHours = watched / 3600
         averageWatchSeconds = whole.joins > 0 ? watched / Double(whole.joins) : 0
-        if broadcast.startups > 0 {
-            averageStartupSeconds = Double(broadcast.startup) / 1000 / Double(broadcast.startups)
-        }
+        averageStartupSeconds = broadcast.startup.average(of: broadcast.startups)
         stalledSeconds = Double(broadcast.stalled) / 1000
-        // What is watched is what is played and what is waited for in its midst, paused time apart.
-        rebufferRatio = stalledSeconds > 0 ? stalledSeconds / max(watched, stalledSeconds) : 0
+        rebufferRatio = broadcast.stalled.part(ofWatched: whole.watched)
         coverage = figures.coverage
         excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
-        func slices(_ groups: [String: BroadcastFigures.Slice]) -> [String: ViewershipSliceResource] {
-            groups.mapValues { ViewershipSliceResource($0, averageViewers: figures.average(of: $0)) }
+        func slices(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
+            figures.slices[grouping].mapValues {
+                ViewershipSliceResource($0, acv: figures.average(of: $0), ama: figures.averageMinuteAudience(of: $0))
+            }
         }
-        byProtocol = slices(figures.byProtocol)
-        byRendition = slices(figures.byRendition)
-        byRegion = slices(figures.byRegion)
-        byClient = slices(figures.byClient)
-    }
-}
-
-extension ViewershipSliceResource {
-    fileprivate init(_ slice: BroadcastFigures.Slice, averageViewers: Double) {
-        self.init(
-            joins: slice.joins,
-            watchTimeSeconds: Double(slice.watched) / 1000,
-            averageViewers: averageViewers
-        )
+        byProtocol = slices(.playback)
+        byRendition = slices(.rendition)
+        byRegion = slices(.region)
+        byClient = slices(.client)
     }
 }
 
@@ -70,15 +59,58 @@ extension ViewershipPeriod {
         peakViewers = figures.air.peak?.viewers ?? 0
         peakAt = figures.air.peak.map { Timestamp(milliseconds: $0.minute * 60_000) }
         averageViewers = figures.average(of: whole)
-        averageMinuteAudience = figures.averageMinuteAudience
+        averageMinuteAudience = figures.averageMinuteAudience(of: whole)
         joins = whole.joins
         leaves = whole.leaves
         switches = whole.switches
+        uniques = whole.figures.uniques.map { UniquesResource($0) }
         watchHours = Double(whole.watched) / 3_600_000
         averageWatchSeconds = whole.joins > 0 ? Double(whole.watched) / 1000 / Double(whole.joins) : 0
-        byProtocol = figures.byProtocol.mapValues {
-            ViewershipSliceResource($0, averageViewers: figures.average(of: $0))
+        averageStartupSeconds = whole.startup.average(of: whole.startups)
+        stalledSeconds = Double(whole.stalled) / 1000
+        rebufferRatio = whole.stalled.part(ofWatched: whole.watched)
+        func slices(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
+            figures.slices[grouping].mapValues {
+                ViewershipSliceResource($0, acv: figures.average(of: $0), ama: figures.averageMinuteAudience(of: $0))
+            }
         }
+        byProtocol = slices(.playback)
+        byRendition = slices(.rendition)
+        byRegion = slices(.region)
+        byClient = slices(.client)
+    }
+}
+
+extension ViewershipSliceResource {
+    /// - Parameters:
+    ///   - acv: viewers on average over the time on the air.
+    ///   - ama: viewers on average over its whole minutes.
+    fileprivate init(_ slice: AudienceSlices.Slice, acv: Double, ama: Double) {
+        self.init()
+        joins = slice.joins
+        leaves = slice.leaves
+        switches = slice.switches
+        uniques = slice.figures.uniques.map { UniquesResource($0) }
+        livePeakViewers = slice.figures.peak
+        averageViewers = acv
+        averageMinuteAudience = ama
+        watchTimeSeconds = Double(slice.watched) / 1000
+        averageStartupSeconds = slice.startup.average(of: slice.startups)
+        stalledSeconds = Double(slice.stalled) / 1000
+        rebufferRatio = slice.stalled.part(ofWatched: slice.watched)
+    }
+}
+
+extension Int64 {
+    /// Seconds, of so many milliseconds, that each of `count` took; nil of nobody.
+    fileprivate func average(of count: Int) -> Double? {
+        count > 0 ? Double(self) / 1000 / Double(count) : nil
+    }
+
+    /// The part that a wait has of a time: what is watched is what is played and what is waited for in its midst, paused
+    /// time apart.
+    fileprivate func part(ofWatched watched: Int64) -> Double {
+        self > 0 ? Double(self) / Double(Swift.max(watched, self)) : 0
     }
 }
 
@@ -92,7 +124,9 @@ extension SeriesPointResource {
             peakViewers: point.peak,
             joins: point.joins,
             leaves: point.leaves,
-            watchTimeSeconds: Double(point.watched) / 1000
+            watchTimeSeconds: Double(point.watched) / 1000,
+            averageStartupSeconds: point.startup.average(of: point.startups),
+            stalledSeconds: Double(point.stalled) / 1000
         )
     }
 }

@@ -6,7 +6,7 @@ public struct SeriesPointResource: Codable, Sendable, Hashable {
     @ExplicitNull public var group: String?
     /// Viewers on average over the step.
     public var averageViewers: Double
-    /// The most viewers at once; null for a group.
+    /// The most viewers at once, of a group as it was counted once a second; null where nobody knows.
     @ExplicitNull public var peakViewers: Int?
     /// Playbacks that began.
     public var joins: Int
@@ -14,6 +14,10 @@ public struct SeriesPointResource: Codable, Sendable, Hashable {
     public var leaves: Int
     /// Time watched by all together.
     public var watchTimeSeconds: Double
+    /// Time from a request to its first media on average; null where it is not known of anybody.
+    @ExplicitNull public var averageStartupSeconds: Double?
+    /// Time that players waited for media in the midst of it.
+    public var stalledSeconds: Double
 
     /// Makes a point.
     public init(
@@ -23,7 +27,9 @@ public struct SeriesPointResource: Codable, Sendable, Hashable {
         peakViewers: Int?,
         joins: Int,
         leaves: Int,
-        watchTimeSeconds: Double
+        watchTimeSeconds: Double,
+        averageStartupSeconds: Double? = nil,
+        stalledSeconds: Double = 0
     ) {
         self.at = at
         self.group = group
@@ -32,6 +38,8 @@ public struct SeriesPointResource: Codable, Sendable, Hashable {
         self.joins = joins
         self.leaves = leaves
         self.watchTimeSeconds = watchTimeSeconds
+        self.averageStartupSeconds = averageStartupSeconds
+        self.stalledSeconds = stalledSeconds
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -42,5 +50,7 @@ public struct SeriesPointResource: Codable, Sendable, Hashable {
         case joins
         case leaves
         case watchTimeSeconds = "watch_time_seconds"
+        case averageStartupSeconds = "average_startup_seconds"
+        case stalledSeconds = "stalled_seconds"
     }
 }

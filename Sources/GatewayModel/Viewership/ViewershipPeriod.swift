@@ -22,12 +22,26 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
     public var leaves: Int
     /// Changes of rendition.
     public var switches: Int
+    /// Distinct viewers, one of two rooms twice; null where the single playbacks are kept no longer.
+    @ExplicitNull public var uniques: UniquesResource?
     /// Time watched by all together, in hours.
     public var watchHours: Double
     /// Time watched on average by one playback that began.
     public var averageWatchSeconds: Double
+    /// Time from a request to its first media on average; null where it is not known of anybody.
+    @ExplicitNull public var averageStartupSeconds: Double?
+    /// Time that players waited for media in the midst of it.
+    public var stalledSeconds: Double
+    /// Part of the time watched in which players waited for media: stalled / (playing + stalled).
+    public var rebufferRatio: Double
     /// By how they watched.
     public var byProtocol: [String: ViewershipSliceResource]
+    /// By rendition; the empty one is the program as it is.
+    public var byRendition: [String: ViewershipSliceResource]
+    /// By country or region; empty where nobody knows.
+    public var byRegion: [String: ViewershipSliceResource]
+    /// By kind of player.
+    public var byClient: [String: ViewershipSliceResource]
 
     /// Makes a summary of a time in which nobody watched.
     public init(from: Timestamp, to: Timestamp) {
@@ -42,9 +56,16 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
         joins = 0
         leaves = 0
         switches = 0
+        uniques = nil
         watchHours = 0
         averageWatchSeconds = 0
+        averageStartupSeconds = nil
+        stalledSeconds = 0
+        rebufferRatio = 0
         byProtocol = [:]
+        byRendition = [:]
+        byRegion = [:]
+        byClient = [:]
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -59,8 +80,15 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
         case joins
         case leaves
         case switches
+        case uniques
         case watchHours = "watch_hours"
         case averageWatchSeconds = "average_watch_seconds"
+        case averageStartupSeconds = "average_startup_seconds"
+        case stalledSeconds = "stalled_seconds"
+        case rebufferRatio = "rebuffer_ratio"
         case byProtocol = "by_protocol"
+        case byRendition = "by_rendition"
+        case byRegion = "by_region"
+        case byClient = "by_client"
     }
 }

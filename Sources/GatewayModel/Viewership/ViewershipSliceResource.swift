@@ -1,22 +1,54 @@
-/// What one group of a broadcast's viewers did.
+/// What one group of a broadcast's viewers did, or of those of all rooms in a time.
 public struct ViewershipSliceResource: Codable, Sendable, Hashable {
     /// Playbacks that began.
     public var joins: Int
+    /// Playbacks that ended for good.
+    public var leaves: Int
+    /// Changes of rendition, to the one that is told of.
+    public var switches: Int
+    /// Distinct viewers, one of two groups in both; null where the single playbacks are kept no longer.
+    @ExplicitNull public var uniques: UniquesResource?
+    /// The most viewers at once as they were counted live, once a second.
+    public var livePeakViewers: Int
+    /// Viewers on average over the time on the air (ACV).
+    public var averageViewers: Double
+    /// The average audience of the whole minutes (AMA).
+    public var averageMinuteAudience: Double
     /// Time watched by all together.
     public var watchTimeSeconds: Double
-    /// Viewers on average over the broadcast.
-    public var averageViewers: Double
+    /// Time from a request to its first media on average; null where it is not known of anybody.
+    @ExplicitNull public var averageStartupSeconds: Double?
+    /// Time that players waited for media in the midst of it.
+    public var stalledSeconds: Double
+    /// Part of the time watched in which players waited for media: stalled / (playing + stalled).
+    public var rebufferRatio: Double
 
-    /// Makes a slice.
-    public init(joins: Int, watchTimeSeconds: Double, averageViewers: Double) {
-        self.joins = joins
-        self.watchTimeSeconds = watchTimeSeconds
-        self.averageViewers = averageViewers
+    /// Makes a slice of nobody.
+    public init() {
+        joins = 0
+        leaves = 0
+        switches = 0
+        uniques = nil
+        livePeakViewers = 0
+        averageViewers = 0
+        averageMinuteAudience = 0
+        watchTimeSeconds = 0
+        averageStartupSeconds = nil
+        stalledSeconds = 0
+        rebufferRatio = 0
     }
 
     private enum CodingKeys: String, CodingKey {
         case joins
-        case watchTimeSeconds = "watch_time_seconds"
+        case leaves
+        case switches
+        case uniques
+        case livePeakViewers = "live_peak_viewers"
         case averageViewers = "average_viewers"
+        case averageMinuteAudience = "average_minute_audience"
+        case watchTimeSeconds = "watch_time_seconds"
+        case averageStartupSeconds = "average_startup_seconds"
+        case stalledSeconds = "stalled_seconds"
+        case rebufferRatio = "rebuffer_ratio"
     }
 }

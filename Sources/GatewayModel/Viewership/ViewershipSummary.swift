@@ -32,7 +32,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     public var averageWatchSeconds: Double
     /// Time from a request to its first media on average; null where it is not known of anybody.
     @ExplicitNull public var averageStartupSeconds: Double?
-    /// Time that players say they waited for media in the midst of it.
+    /// Time that players waited for media in the midst of it.
     public var stalledSeconds: Double
     /// Part of the time watched in which players waited for media: stalled / (playing + stalled).
     public var rebufferRatio: Double

@@ -4,7 +4,8 @@ public protocol AudienceHistory: Sendable {
     func broadcasts(room: String, limit: Int) async throws -> [BroadcastRow]
     /// The minutes from `from` to before `to`, of all broadcasts in that time, added up in steps, in order.
     ///
-    /// A row for each step and each group, with what it is not grouped by left at any value, and one for the whole.
+    /// A row for each step and each group, with what it is not grouped by left at any value, and one for the whole. The
+    /// most at once in the row of a group is that of the group, where the viewers are grouped.
     ///
     /// - Parameters:
     ///   - room: Nil for all rooms together.
@@ -23,8 +24,10 @@ public protocol AudienceHistory: Sendable {
     func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air
     /// How many minutes of a broadcast were on the air from beginning to end, and the milliseconds watched in them.
     func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64)
-    /// Everything of a broadcast, added up over its minutes: a row for each place in the dimensions.
-    func sums(epoch: Int64) async throws -> [MinuteRow]
+    /// Everything added up over the minutes: a row for each place in the dimensions.
+    func sums(of scope: ReportScope) async throws -> [MinuteRow]
+    /// What of each group does not follow from `sums`, and of everybody, who are no group, the distinct viewers.
+    func groups(of scope: ReportScope) async throws -> [ViewerGroup?: GroupFigures]
     /// Sessions of a broadcast, in order of their beginning.
     ///
     /// - Parameter after: goes on behind this beginning and code.

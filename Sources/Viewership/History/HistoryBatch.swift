@@ -13,6 +13,8 @@ public struct HistoryBatch: Sendable {
     public var gaps: [GapRow] = []
     /// Parts of minutes, by what they are of.
     public var minutes: [MinuteRow.Key: MinuteRow] = [:]
+    /// The most at once of groups of viewers, by minute.
+    public var peaks: [GroupPeak: Int] = [:]
     /// Broadcasts by their number.
     public var broadcasts: [Int64: BroadcastRow] = [:]
     /// When viewers by requests were last heard of, by shard.
@@ -26,7 +28,7 @@ public struct HistoryBatch: Sendable {
     }
 
     /// Rows that are to be written.
-    public var count: Int { sessions.count + gaps.count + minutes.count + broadcasts.count }
+    public var count: Int { sessions.count + gaps.count + minutes.count + peaks.count + broadcasts.count }
 
     mutating func add(_ row: SessionRow) {
         guard sessions.count < Self.sessionLimit || sessions[row.code] != nil else {
@@ -59,12 +61,21 @@ public struct HistoryBatch: Sendable {
         minutes[row.key] = row
     }
 
+    mutating func add(_ peak: GroupPeak, _ most: Int) {
+        guard peaks.count < Self.minuteLimit || peaks[peak] != nil else {
+            dropped += 1
+            return
+        }
+        peaks[peak] = max(peaks[peak] ?? 0, most)
+    }
+
     /// Takes in what came later, when this one could not be written.
     public mutating func append(_ later: HistoryBatch) {
         asOf = later.asOf
         for row in later.sessions.values { add(row) }
         for row in later.gaps { add(row) }
         for row in later.minutes.values { add(row) }
+        for (peak, most) in later.peaks { add(peak, most) }
         broadcasts.merge(later.broadcasts) { $1 }
         lastHits.merge(later.lastHits) { $1 }
         dropped += later.dropped

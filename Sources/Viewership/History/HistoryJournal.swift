@@ -12,6 +12,8 @@ struct HistoryJournal: Sendable {
     /// Rises when counters end or are forgotten, so that an older cut is not taken for a newer one.
     private(set) var generation = 0
     private var given: [String: [Dimensions: Given]] = [:]
+    /// The peaks of groups that were given out, of the latest minute.
+    private var peaks: (minute: Int64, most: [GroupPeak: Int]) = (0, [:])
     private var written: [Int64: BroadcastRow] = [:]
 
     /// Adds what a room counted since the last time.
@@ -36,6 +38,9 @@ struct HistoryJournal: Sendable {
                     joins: change.joins,
                     leaves: PerReason.allReasons.map { change.leaves[$0] },
                     switches: change.switches,
+                    stalled: change.stalled,
+                    startup: change.startup,
+                    startups: change.startups,
                     minimum: min(place.live, before.live),
                     maximum: max(place.live, before.live),
                     last: place.live
@@ -64,6 +69,20 @@ struct HistoryJournal: Sendable {
         pending.add(MinuteRow(key: key, minimum: minimum, maximum: maximum, last: last))
     }
 
+    /// Adds how many there are of each group, where that is more than was said of the minute.
+    ///
+    /// - Parameter epoch: 0 for all rooms together.
+    mutating func add(_ groups: [ViewerGroup: Int], epoch: Int64, minute: Int64) {
+        guard isKept else { return }
+        if minute != peaks.minute { peaks = (minute, [:]) }
+        for (group, live) in groups {
+            let key = GroupPeak(epoch: epoch, minute: minute, group: group)
+            guard live > peaks.most[key] ?? 0 else { continue }
+            peaks.most[key] = live
+            pending.add(key, live)
+        }
+    }
+
     /// Adds when the viewers by requests of a shard were last heard of; nothing of a shard that has none.
     mutating func add(_ hits: LastHits, shard: UInt8) {
         guard isKept, !hits.ages.isEmpty else { return }
@@ -84,6 +103,7 @@ struct HistoryJournal: Sendable {
     /// What was written is not there any more: broadcasts that go on are to be written as a whole again.
     mutating func repeatBroadcasts() {
         written = [:]
+        peaks.most = [:]
     }
 
     mutating func forget(_ room: String) {

@@ -32,6 +32,12 @@ public struct MinuteRow: Sendable, Equatable {
     public var leaves: [Int]
     /// Changes of rendition.
     public var switches: Int
+    /// Milliseconds that players waited for media.
+    public var stalled: Int64
+    /// Milliseconds from wish to picture, of those of whom it is known.
+    public var startup: Int64
+    /// How many `startup` is of.
+    public var startups: Int
     /// Fewest, most and last viewers at once; of a place in the dimensions as seen once a second.
     public var minimum: Int
     /// The most at once.
@@ -47,6 +53,9 @@ public struct MinuteRow: Sendable, Equatable {
         joins: Int = 0,
         leaves: [Int] = [0, 0, 0, 0, 0],
         switches: Int = 0,
+        stalled: Int64 = 0,
+        startup: Int64 = 0,
+        startups: Int = 0,
         minimum: Int = 0,
         maximum: Int = 0,
         last: Int = 0
@@ -57,6 +66,9 @@ public struct MinuteRow: Sendable, Equatable {
         self.joins = joins
         self.leaves = leaves
         self.switches = switches
+        self.stalled = stalled
+        self.startup = startup
+        self.startups = startups
         self.minimum = minimum
         self.maximum = maximum
         self.last = last
@@ -69,6 +81,9 @@ public struct MinuteRow: Sendable, Equatable {
         joins += later.joins
         for place in leaves.indices { leaves[place] += later.leaves[place] }
         switches += later.switches
+        stalled += later.stalled
+        startup += later.startup
+        startups += later.startups
         minimum = min(minimum, later.minimum)
         maximum = max(maximum, later.maximum)
         last = later.last

@@ -18,34 +18,32 @@ public struct PeriodFigures: Sendable {
         public init() {}
     }
 
-    /// Everybody.
-    public private(set) var whole = BroadcastFigures.Slice()
-    /// By how they watched.
-    public private(set) var byProtocol: [String: BroadcastFigures.Slice] = [:]
-    /// Viewers on average over the whole minutes on the air.
-    public private(set) var averageMinuteAudience = 0.0
+    /// What everybody did, and each group.
+    public let slices: AudienceSlices
     /// The time on the air.
     public let air: Air
 
-    /// - Parameter sums: a row for each way of watching; rows of the whole are passed over.
-    public init(sums: [MinuteRow], air: Air) {
+    /// - Parameters:
+    ///   - sums: a row for each place in the dimensions.
+    ///   - groups: what of the groups does not follow from those.
+    ///   - air: when programs were on the air.
+    public init(sums: [MinuteRow], groups: [ViewerGroup?: GroupFigures] = [:], air: Air) {
         self.air = air
-        for row in sums {
-            guard let playback = row.key.dimensions?.playback else { continue }
-            whole.add(row)
-            byProtocol[playback.rawValue, default: .init()].add(row)
-        }
-        averageMinuteAudience = average(of: whole)
-        guard air.wholeMinutes.count > 0 else { return }
-        let average = Double(air.wholeMinutes.watched) / 60_000 / Double(air.wholeMinutes.count)
-        averageMinuteAudience = min(average, air.peak.map { Double($0.viewers) } ?? average)
+        slices = AudienceSlices(sums, groups: groups, wholeWatched: air.wholeMinutes.watched)
     }
 
+    /// Everybody.
+    public var whole: AudienceSlices.Slice { slices.whole }
+
     /// Viewers on average over the time on the air, never more than there were at once.
-    public func average(of slice: BroadcastFigures.Slice) -> Double {
-        guard air.duration > 0, whole.aired > 0 else { return 0 }
-        let all = Double(whole.aired) / Double(air.duration)
-        let most = air.peak.map { Double($0.viewers) } ?? all
-        return min(1, most / all) * Double(slice.aired) / Double(air.duration)
+    public func average(of slice: AudienceSlices.Slice) -> Double {
+        slices.average(\.aired, of: slice, over: air.duration, peak: air.peak?.viewers)
+    }
+
+    /// Viewers on average over the whole minutes on the air.
+    public func averageMinuteAudience(of slice: AudienceSlices.Slice) -> Double {
+        guard air.wholeMinutes.count > 0 else { return average(of: slice) }
+        let duration = Int64(air.wholeMinutes.count) * 60_000
+        return slices.average(\.figures.wholeWatched, of: slice, over: duration, peak: air.peak?.viewers)
     }
 }

@@ -17,6 +17,15 @@ struct RoomFigures: Sendable {
     var places: [Dimensions: Place] = [:]
     var tally = RoomTally()
 
+    /// Viewers that count now, by group.
+    var groups: [ViewerGroup: Int] {
+        var groups: [ViewerGroup: Int] = [:]
+        for (dimensions, place) in places where place.live > 0 {
+            for group in dimensions.groups { groups[group, default: 0] += place.live }
+        }
+        return groups
+    }
+
     var live: Int { places.values.reduce(0) { $0 + $1.live } }
 
     /// The counts of the present broadcast.

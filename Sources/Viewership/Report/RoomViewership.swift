@@ -131,9 +131,9 @@ extension RoomViewership {
         unfiltered = live + tally.unproven
         let ended = tally.counts - tally.baseline
         excluded = Dictionary(uniqueKeysWithValues: Exclusion.allCases.map { ($0, ended.excluded[$0]) })
-        stalledSeconds = Double(ended.stalled) / 1000
-        startupSeconds = Double(ended.startup) / 1000
-        startups = ended.startups
+        stalledSeconds = Double(counts.stalled) / 1000
+        startupSeconds = Double(counts.startup) / 1000
+        startups = counts.startups
     }
 
     /// Adds another room's figures to a sum.

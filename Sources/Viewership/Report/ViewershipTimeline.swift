@@ -9,7 +9,8 @@ public struct ViewershipTimeline: Sendable {
         case region
         case client
 
-        func group(of dimensions: Dimensions) -> String {
+        /// The name of the group that a place belongs to.
+        public func group(of dimensions: Dimensions) -> String {
             switch self {
             case .playback: dimensions.playback.rawValue
             case .rendition: dimensions.rendition
@@ -31,7 +32,13 @@ public struct ViewershipTimeline: Sendable {
         public var leaves = 0
         /// Milliseconds.
         public var watched: Int64 = 0
-        /// The most at once; nil for a group.
+        /// Milliseconds that players waited for media.
+        public var stalled: Int64 = 0
+        /// Milliseconds from wish to picture, of those of whom it is known.
+        public var startup: Int64 = 0
+        /// How many `startup` is of.
+        public var startups = 0
+        /// The most at once, of a group as it was seen once a second; nil where nobody knows.
         public var peak: Int?
     }
 
@@ -55,15 +62,24 @@ public struct ViewershipTimeline: Sendable {
             let start = (from + place * step) * 60_000
             let key = Key(step: place, group: group)
             var point = points[key] ?? Point(at: start, group: group)
-            if row.key.dimensions == nil {
+            if row.key.dimensions != nil { point.add(row) }
+            // Of a group that was watched there is a peak, unless it is older than the peaks of groups.
+            if row.key.dimensions == nil || grouping != nil && row.maximum > 0 {
                 point.peak = max(point.peak ?? 0, row.maximum)
-            } else {
-                point.joins += row.joins
-                point.leaves += row.leaves.reduce(0, +)
-                point.watched += row.watched
             }
             points[key] = point
         }
         self.points = points.values.sorted { ($0.at, $0.group ?? "") < ($1.at, $1.group ?? "") }
+    }
+}
+
+extension ViewershipTimeline.Point {
+    fileprivate mutating func add(_ row: MinuteRow) {
+        joins += row.joins
+        leaves += row.leaves.reduce(0, +)
+        watched += row.watched
+        stalled += row.stalled
+        startup += row.startup
+        startups += row.startups
     }
 }

@@ -148,7 +148,7 @@ extension AudienceShard {
     mutating func noteStall(_ place: Int, _ time: Int64) {
         guard !sessions[place].flags.contains(.isExcluded) else { return }
         let added = min(max(time, 0), 3_600_000)
-        tallies[roomPlace(of: place)].counts.stalled += added
+        cells[Int(sessions[place].cell)].counts.stalled += added
         sessions[place].stalled = UInt32(clamping: Int64(sessions[place].stalled) + added)
     }
 

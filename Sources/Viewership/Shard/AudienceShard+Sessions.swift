@@ -371,9 +371,9 @@ extension AudienceShard {
         guard !sessions[place].flags.contains(.isTimed) else { return }
         guard sessions[place].phase != .new else { return waits[Int32(place)] = UInt32(clamping: time) }
         sessions[place].flags.insert(.isTimed)
-        let room = roomPlace(of: place)
-        tallies[room].counts.startup += time
-        tallies[room].counts.startups += 1
+        let cell = Int(sessions[place].cell)
+        cells[cell].counts.startup += time
+        cells[cell].counts.startups += 1
         output.startups.append(time)
     }
 }

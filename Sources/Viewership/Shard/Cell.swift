@@ -26,12 +26,20 @@ struct Cell: Sendable {
         var switches = 0
         /// Milliseconds.
         var watch: Int64 = 0
+        /// Milliseconds that players say they waited for media in the midst of it.
+        var stalled: Int64 = 0
+        /// Milliseconds from the request to the first media, of those of whom it is known, and how many they are.
+        var startup: Int64 = 0
+        var startups = 0
 
         mutating func add(_ other: Counts, times factor: Int) {
             joins += factor * other.joins
             leaves.add(other.leaves, times: factor)
             switches += factor * other.switches
             watch += Int64(factor) * other.watch
+            stalled += Int64(factor) * other.stalled
+            startup += Int64(factor) * other.startup
+            startups += factor * other.startups
         }
     }
 

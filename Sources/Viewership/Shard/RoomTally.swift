@@ -6,11 +6,6 @@ struct RoomTally: Sendable {
 
         /// Sessions, and requests without one, that never counted.
         var excluded = PerExclusion.zero
-        /// Milliseconds that players say they waited for media in the midst of it.
-        var stalled: Int64 = 0
-        /// Milliseconds from the request to the first media, of those of whom it is known, and how many they are.
-        var startup: Int64 = 0
-        var startups = 0
         /// Sessions that joined and whose players reported of themselves.
         var heard = 0
         /// Ids that were handed out and never seen again: of somebody who changed their mind, or of a player whose
@@ -19,9 +14,6 @@ struct RoomTally: Sendable {
 
         mutating func add(_ other: Counts, times factor: Int) {
             excluded.add(other.excluded, times: factor)
-            stalled += Int64(factor) * other.stalled
-            startup += Int64(factor) * other.startup
-            startups += factor * other.startups
             heard += factor * other.heard
             unseen += factor * other.unseen
         }

@@ -27,18 +27,25 @@ public struct UniqueViewers: Sendable, Equatable, Codable {
 }
 
 /// What `UniqueViewers` is counted with.
-struct UniqueCounters: Sendable {
+public struct UniqueCounters: Sendable {
     private var users = UniqueCounter()
     private var devices = UniqueCounter()
     private var estimated = UniqueCounter()
 
-    mutating func insert(viewer: UInt64?, isUser: Bool, estimate: UInt64?, session: UInt64) {
+    /// Nobody.
+    public init() {}
+
+    /// A session was proven to watch.
+    ///
+    /// - Parameters: hashes of who watched; nil for what is not known.
+    public mutating func insert(viewer: UInt64?, isUser: Bool, estimate: UInt64?, session: UInt64) {
         if isUser, let viewer { users.insert(viewer) }
         devices.insert(viewer ?? session)
         estimated.insert(estimate ?? viewer ?? session)
     }
 
-    var figures: UniqueViewers {
+    /// How many there were.
+    public var figures: UniqueViewers {
         UniqueViewers(
             users: users.count,
             devices: devices.count,

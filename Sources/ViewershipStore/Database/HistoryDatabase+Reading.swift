@@ -73,110 +73,6 @@ extension HistoryDatabase {
         }
     }
 
-    func minutes(
-        room: String?,
-        from: Int64,
-        to: Int64,
-        step: Int64,
-        grouping: ViewershipTimeline.Grouping?,
-        limit: Int
-    ) throws(StoreFault) -> [MinuteRow] {
-        func column(_ name: ViewershipTimeline.Grouping, or other: String) -> String {
-            grouping == name ? name.rawValue : other
-        }
-        // Of all rooms the whole is in rows of its own, for their peaks were not at one time.
-        let wanted = room == nil ? "(protocol <> '' OR room = '')" : "room = :room"
-        var values: StatementArguments = ["from": from, "to": to, "step": step, "limit": limit]
-        if let room { values += ["room": room] }
-        return try store.read { [arguments = values] database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT '' AS room, 0 AS epoch, :from + (minute - :from) / :step * :step AS minute,
-                    CASE protocol WHEN '' THEN '' ELSE \(column(.playback, or: "'hls'")) END AS protocol,
-                    \(column(.rendition, or: "''")) AS rendition, \(column(.region, or: "''")) AS region,
-                    \(column(.client, or: "''")) AS client, \(Self.sums)
-                    FROM minute WHERE \(wanted) AND minute >= :from AND minute < :to
-                    GROUP BY 3, 4, 5, 6, 7 ORDER BY 3, 4, 5, 6, 7 LIMIT :limit
-                    """,
-                arguments: arguments
-            ).map { try MinuteRow($0) }
-        }
-    }
-
-    /// When any program was on the air: of each minute the longest of its broadcasts counts.
-    func air(from: Int64, to: Int64) throws(StoreFault) -> PeriodFigures.Air {
-        let period: StatementArguments = ["from": from, "to": to]
-        return try store.read { database in
-            var air = PeriodFigures.Air()
-            let row = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT coalesce(sum(aired), 0) AS aired, coalesce(sum(aired >= 60000), 0) AS count,
-                    coalesce(sum(CASE WHEN aired >= 60000 THEN watched ELSE 0 END), 0) AS watched FROM (
-                        SELECT min(60000, max(CASE protocol WHEN '' THEN aired ELSE 0 END)) AS aired,
-                        sum(CASE protocol WHEN '' THEN 0 ELSE watched END) AS watched
-                        FROM minute WHERE minute >= :from AND minute < :to GROUP BY minute
-                    )
-                    """,
-                arguments: period
-            )
-            if let row {
-                air.duration = try row.decode(forColumn: "aired")
-                air.wholeMinutes = (try row.decode(forColumn: "count"), try row.decode(forColumn: "watched"))
-            }
-            air.broadcasts =
-                try Int.fetchOne(
-                    database,
-                    sql: """
-                        SELECT count(DISTINCT epoch) FROM minute
-                        WHERE minute >= :from AND minute < :to AND epoch <> 0
-                        """,
-                    arguments: period
-                ) ?? 0
-            air.peak = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT most, minute FROM minute WHERE epoch = 0 AND minute >= :from AND minute < :to AND most > 0
-                    ORDER BY most DESC, minute LIMIT 1
-                    """,
-                arguments: period
-            ).map { (try $0.decode(forColumn: "most"), try $0.decode(forColumn: "minute")) }
-            return air
-        }
-    }
-
-    /// How many minutes were on the air from beginning to end, and the milliseconds watched in them.
-    func wholeMinutes(epoch: Int64) throws(StoreFault) -> (count: Int, watched: Int64) {
-        try store.read { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT count(*) AS count, coalesce(sum(watched), 0) AS watched FROM (
-                        SELECT sum(watched) AS watched FROM minute WHERE epoch = ? GROUP BY minute
-                        HAVING sum(CASE protocol WHEN '' THEN aired ELSE 0 END) >= 60000
-                    )
-                    """,
-                arguments: [epoch]
-            )
-            guard let row else { return (0, 0) }
-            return (try row.decode(forColumn: "count"), try row.decode(forColumn: "watched"))
-        }
-    }
-
-    func sums(epoch: Int64) throws(StoreFault) -> [MinuteRow] {
-        try store.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT room, epoch, 0 AS minute, protocol, rendition, region, client, \(Self.sums)
-                    FROM minute WHERE epoch = ? AND protocol <> '' GROUP BY protocol, rendition, region, client
-                    """,
-                arguments: [epoch]
-            ).map { try MinuteRow($0) }
-        }
-    }
-
     func sessions(epoch: Int64, after: (start: Int64, code: UInt64)?, limit: Int) throws(StoreFault) -> [SessionRow] {
         try store.read { database in
             try Row.fetchAll(
@@ -263,11 +159,6 @@ extension HistoryDatabase {
         return try row.map { (try $0.decode(forColumn: "viewers"), try $0.decode(forColumn: "at")) }
     }
 
-    private static let sums = """
-        sum(watched) AS watched, sum(aired) AS aired, sum(joins) AS joins, sum(gone) AS gone, sum(timed_out) AS timed_out,
-        sum(too_slow) AS too_slow, sum(room_ended) AS room_ended, sum(shutdown) AS shutdown, sum(switches) AS switches,
-        min(least) AS least, max(most) AS most, 0 AS last
-        """
     private static let sessionColumns =
         "SELECT session.*, broadcast.room AS room FROM session JOIN broadcast USING (epoch)"
 }

@@ -98,6 +98,28 @@ extension HistoryDatabase {
         migrator.registerMigration("7 ids never seen again") { database in
             try database.execute(sql: "ALTER TABLE broadcast ADD COLUMN unseen INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("8 waits and peaks of groups") { database in
+            // Of whom the waits were that broadcasts have nobody knows any more: they go to where most was watched.
+            try database.execute(
+                sql: """
+                    ALTER TABLE minute ADD COLUMN stalled INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE minute ADD COLUMN startup INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE minute ADD COLUMN startups INTEGER NOT NULL DEFAULT 0;
+                    UPDATE minute SET (stalled, startup, startups) = (
+                        SELECT stalled, startup, startups FROM broadcast WHERE broadcast.epoch = minute.epoch
+                    ) WHERE (epoch, minute, protocol, rendition, region, client) IN (
+                        SELECT epoch, minute, protocol, rendition, region, client FROM (
+                            SELECT *, row_number() OVER (PARTITION BY epoch ORDER BY watched DESC, minute) AS place
+                            FROM minute WHERE protocol <> ''
+                        ) WHERE place = 1 AND epoch IN (SELECT epoch FROM broadcast)
+                    );
+                    CREATE TABLE group_peak (
+                        epoch INTEGER NOT NULL, minute INTEGER NOT NULL, grouping TEXT NOT NULL, name TEXT NOT NULL,
+                        most INTEGER NOT NULL, PRIMARY KEY (epoch, minute, grouping, name)
+                    ) WITHOUT ROWID;
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -16,6 +16,16 @@ extension HistoryDatabase {
                 )
             }
             for row in batch.minutes.values { try Self.save(row, in: database) }
+            for (peak, most) in batch.peaks {
+                try Self.run(
+                    """
+                    INSERT INTO group_peak (epoch, minute, grouping, name, most) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (epoch, minute, grouping, name) DO UPDATE SET most = max(most, excluded.most)
+                    """,
+                    with: [peak.epoch, peak.minute, peak.group.grouping.rawValue, peak.group.name, most],
+                    in: database
+                )
+            }
             for row in batch.broadcasts.values { try Self.save(row, in: database) }
             for (shard, hits) in batch.lastHits {
                 try Self.run(
@@ -75,16 +85,15 @@ extension HistoryDatabase {
                 sql: "DELETE FROM seen WHERE epoch NOT IN (SELECT epoch FROM broadcast WHERE ended IS NULL)"
             )
             guard let minutesBefore else { return deleted == step }
-            try database.execute(
-                sql: """
-                    DELETE FROM minute WHERE epoch IN (SELECT epoch FROM broadcast WHERE ended < ?) AND minute < ?
-                    """,
-                arguments: [minutesBefore, minutesBefore / 60_000]
-            )
-            try database.execute(
-                sql: "DELETE FROM minute WHERE epoch = 0 AND minute < ?",
-                arguments: [minutesBefore / 60_000]
-            )
+            for table in ["minute", "group_peak"] {
+                try database.execute(
+                    sql: """
+                        DELETE FROM \(table) WHERE minute < ?
+                        AND (epoch = 0 OR epoch IN (SELECT epoch FROM broadcast WHERE ended < ?))
+                        """,
+                    arguments: [minutesBefore / 60_000, minutesBefore]
+                )
+            }
             try database.execute(sql: "DELETE FROM broadcast WHERE ended < ?", arguments: [minutesBefore])
             return deleted == step
         }
@@ -162,20 +171,21 @@ extension HistoryDatabase {
         try run(
             """
             INSERT INTO minute (room, epoch, minute, protocol, rendition, region, client, watched, joins, gone,
-            timed_out, too_slow, room_ended, shutdown, switches, least, most, last, aired)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            timed_out, too_slow, room_ended, shutdown, switches, least, most, last, aired, stalled, startup, startups)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (epoch, minute, protocol, rendition, region, client) DO UPDATE SET
             watched = watched + excluded.watched, joins = joins + excluded.joins, gone = gone + excluded.gone,
             timed_out = timed_out + excluded.timed_out, too_slow = too_slow + excluded.too_slow,
             room_ended = room_ended + excluded.room_ended, shutdown = shutdown + excluded.shutdown,
             switches = switches + excluded.switches, least = min(least, excluded.least),
-            most = max(most, excluded.most), last = excluded.last, aired = aired + excluded.aired
+            most = max(most, excluded.most), last = excluded.last, aired = aired + excluded.aired,
+            stalled = stalled + excluded.stalled, startup = startup + excluded.startup,
+            startups = startups + excluded.startups
             """,
             with: [
                 row.key.room, row.key.epoch, row.key.minute, playback, rendition, region, client, row.watched,
-                row.joins,
-                leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], row.switches, row.minimum, row.maximum, row.last,
-                row.aired,
+                row.joins, leaves[0], leaves[1], leaves[2], leaves[3], leaves[4], row.switches, row.minimum,
+                row.maximum, row.last, row.aired, row.stalled, row.startup, row.startups,
             ],
             in: database
         )

@@ -59,6 +59,9 @@ extension MinuteRow {
             joins: row.decode(forColumn: "joins"),
             leaves: ["gone", "timed_out", "too_slow", "room_ended", "shutdown"].map { try row.decode(forColumn: $0) },
             switches: row.decode(forColumn: "switches"),
+            stalled: row.decode(forColumn: "stalled"),
+            startup: row.decode(forColumn: "startup"),
+            startups: row.decode(forColumn: "startups"),
             minimum: row.decode(forColumn: "least"),
             maximum: row.decode(forColumn: "most"),
             last: row.decode(forColumn: "last")

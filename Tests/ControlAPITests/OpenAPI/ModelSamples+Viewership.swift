@@ -19,16 +19,14 @@ extension ModelSamples {
         peakViewers: 1,
         joins: 1,
         leaves: 1,
-        watchTimeSeconds: 1.5
+        watchTimeSeconds: 1.5,
+        averageStartupSeconds: 1.5,
+        stalledSeconds: 1.5
     )
 
     static let viewershipSeries = ViewershipSeries(room: "x", step: 60, groupBy: "x", points: [seriesPointResource])
 
-    static let viewershipSliceResource = ViewershipSliceResource(
-        joins: 1,
-        watchTimeSeconds: 1.5,
-        averageViewers: 1.5
-    )
+    static let viewershipSliceResource = ViewershipSliceResource()
 
     static let viewershipSummary = ViewershipSummary(room: "x", beganAt: Timestamp(0), endedAt: Timestamp(1))
 

@@ -8,6 +8,7 @@ final class FixedHistory: AudienceHistory {
         var minutes: [MinuteRow] = []
         var sessions: [SessionRow] = []
         var gaps: [GapRow] = []
+        var groups: [ViewerGroup?: GroupFigures] = [:]
         var peak: (viewers: Int, at: Int64)?
         var air = PeriodFigures.Air()
         var isOutOfReach = false
@@ -50,8 +51,20 @@ final class FixedHistory: AudienceHistory {
         return (whole.count, rows.filter { whole.contains($0.key.minute) }.map(\.watched).reduce(0, +))
     }
 
-    func sums(epoch: Int64) async throws -> [MinuteRow] {
-        rows.withLock { $0.minutes.filter { $0.key.epoch == epoch && $0.key.dimensions != nil } }
+    func sums(of scope: ReportScope) async throws -> [MinuteRow] {
+        rows.withLock { rows in
+            rows.minutes.filter { row in
+                guard row.key.dimensions != nil else { return false }
+                return switch scope {
+                case .broadcast(let epoch): row.key.epoch == epoch
+                case .period(let minutes): minutes.contains(row.key.minute)
+                }
+            }
+        }
+    }
+
+    func groups(of scope: ReportScope) async throws -> [ViewerGroup?: GroupFigures] {
+        rows.withLock { $0.groups }
     }
 
     func sessions(

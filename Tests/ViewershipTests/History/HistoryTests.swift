@@ -46,9 +46,21 @@ struct HistoryTests {
             #expect(sums.flatMap(\.leaves).reduce(0, +) == report.leaves)
             #expect(Double(sums.map(\.watched).reduce(0, +)) / 1000 == report.watchTimeSeconds)
             let figures = history.figures(of: broadcast)
-            for groups in [figures.byProtocol, figures.byRendition, figures.byRegion, figures.byClient] {
+            for grouping in ViewershipTimeline.Grouping.allCases {
+                let groups = figures.slices[grouping]
                 #expect(groups.values.map(\.joins).reduce(0, +) == report.joins)
                 #expect(groups.values.map(\.watched).reduce(0, +) == figures.whole.watched)
+                // No group has more than all have, and together no fewer than there were at the last look.
+                let peaks = history.peaks.filter {
+                    $0.key.epoch == broadcast.epoch && $0.key.group.grouping == grouping
+                }
+                #expect(Set(peaks.map(\.key.group.name)) == Set(groups.keys))
+                for minute in Set(peaks.map(\.key.minute)) {
+                    let all = peaks.filter { $0.key.minute == minute }.map(\.value)
+                    let key = MinuteRow.Key(room: room, epoch: broadcast.epoch, minute: minute, dimensions: nil)
+                    let whole = try #require(history.minutes[key])
+                    #expect(all.reduce(0, +) >= whole.last && all.allSatisfy { (1...whole.maximum).contains($0) })
+                }
             }
             #expect(figures.average(of: figures.whole) <= Double(broadcast.peak))
             // Session rows say the same as the counters, to the rounding of a millisecond each.
@@ -87,7 +99,7 @@ struct HistoryTests {
         #expect(broadcast.ended != nil && broadcast.onAir == 300_000 && broadcast.peak == 10)
         let figures = history.figures(of: broadcast)
         #expect(figures.average(of: figures.whole) == 10)
-        #expect(abs(figures.averageMinuteAudience - 10) < 0.2)
+        #expect(abs(figures.averageMinuteAudience(of: figures.whole) - 10) < 0.2)
         let timeline = ViewershipTimeline(
             Array(history.minutes.values),
             from: broadcast.began / 60_000,
@@ -132,11 +144,11 @@ struct HistoryTests {
         // The three are there from the first second to the last.
         #expect(abs(figures.average(of: figures.whole) - 60) < 0.01)
         #expect(figures.average(of: figures.whole) <= Double(broadcast.peak))
-        let seats = try #require(figures.byProtocol["sdk"])
+        let seats = try #require(figures.slices[.playback]["sdk"])
         #expect(abs(figures.average(of: seats) - 57) < 0.01)
         // Of the minutes that the show touched nine were on the air from beginning to end.
         #expect(history.wholeMinutes(epoch: broadcast.epoch).count == 9)
-        #expect(abs(figures.averageMinuteAudience - 60) < 0.2)
+        #expect(abs(figures.averageMinuteAudience(of: figures.whole) - 60) < 0.2)
         // Nobody is forgotten: all of it was watched.
         #expect(figures.whole.watched == 57 * 2_125_000 + 3 * 900_000)
         #expect(stand.report.onAirSeconds == 600)

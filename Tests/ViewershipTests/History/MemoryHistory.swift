@@ -13,6 +13,7 @@ struct MemoryHistory {
     var sessions: [Place: SessionRow] = [:]
     var gaps: [GapRow] = []
     var minutes: [MinuteRow.Key: MinuteRow] = [:]
+    var peaks: [GroupPeak: Int] = [:]
     var broadcasts: [Int64: BroadcastRow] = [:]
     var lastHits: [UInt8: LastHits] = [:]
 
@@ -27,6 +28,7 @@ struct MemoryHistory {
         for row in batch.minutes.values {
             if minutes[row.key] == nil { minutes[row.key] = row } else { minutes[row.key]?.append(row) }
         }
+        peaks.merge(batch.peaks, uniquingKeysWith: max)
         broadcasts.merge(batch.broadcasts) { $1 }
         lastHits.merge(batch.lastHits) { $1 }
     }

@@ -11,6 +11,7 @@ const ofRoom = [
 ];
 const ofAll = [
   { name: 'Last 24 hours', pathOf: lastDay, file: 'timeline' },
+  { name: 'Summary of 24 hours', pathOf: () => '/viewership/summary.csv', file: 'summary' },
   { name: 'Rooms now', pathOf: () => '/viewership.csv', file: 'rooms' },
 ];
 /** Steps that the gateway gives at once. */

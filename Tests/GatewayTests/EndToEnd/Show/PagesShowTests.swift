@@ -228,11 +228,13 @@ struct PagesShowTests {
             for (const button of document.querySelectorAll('.overview .downloads button')) button.click();
             """
         )
-        #expect(try await browser.waits(for: "Object.keys(kept).length === 2", within: .seconds(10)))
+        #expect(try await browser.waits(for: "Object.keys(kept).length === 3", within: .seconds(10)))
         let rooms = try await browser.evaluate("kept['all-rooms.csv']").string ?? ""
         #expect(rooms.hasPrefix("room,") && rooms.contains("\r\nshow,"), "\(rooms)")
         let timeline = try await browser.evaluate("kept['all-timeline.csv']").string ?? ""
         #expect(timeline.hasPrefix("at,group,"), "\(timeline)")
+        let summary = try await browser.evaluate("kept['all-summary.csv']").string ?? ""
+        #expect(summary.hasPrefix("from,to,") && summary.contains(",protocol,llhls,"), "\(summary)")
         let fits = "document.documentElement.scrollWidth <= innerWidth && innerWidth === 390"
         #expect(try await browser.waits(for: fits, within: .seconds(5)))
     }
