@@ -41,9 +41,11 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     private let queue = DispatchQueue(label: "footlight.viewership", qos: .utility)
     /// Where it is read, so that a long report holds no write up.
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
+    /// Where all sessions of a broadcast are walked through, so that this holds no other report up.
+    private let walkers = DispatchQueue(label: "footlight.viewership.walkers", qos: .utility)
     let shelf: Mutex<HistoryShelf>
     private let state = Mutex(State())
-    /// Of broadcasts that last; only the readers' queue is ever at these two.
+    /// Of broadcasts that last; only the walkers' queue is ever at these two.
     private let recentPeaks = Mutex(RecentFigures<Int64, (viewers: Int, at: Int64)?>())
     private let recentUniques = Mutex(RecentFigures<ReportScope, [ViewerGroup?: UniqueViewers]?>())
 
@@ -210,7 +212,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     /// What of the groups cannot be added up; of a large audience the distinct viewers as they were some seconds ago.
     public func groups(of scope: ReportScope) async throws -> [ViewerGroup?: GroupFigures] {
         let retention = shelf.withLock { $0.sessionRetention }
-        return try await read { [self] (database) throws(StoreFault) in
+        return try await read(on: walkers) { [self] (database) throws(StoreFault) in
             let uniques = try recentUniques.withLock { (recent) throws(StoreFault) in
                 try recent.figure(of: scope, clock: Self.seconds) { () throws(StoreFault) in
                     try database.uniques(of: scope, retention: retention)
@@ -247,7 +249,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
 
     /// The most sessions at once; of a large broadcast that lasts as it was some seconds ago.
     public func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
-        try await read { [self] (database) throws(StoreFault) in
+        try await read(on: walkers) { [self] (database) throws(StoreFault) in
             let stored = try database.storedPeak(epoch: epoch)
             if let stored, stored.hasEnded { return stored.peak }
             let found = try recentPeaks.withLock { (recent) throws(StoreFault) in
@@ -265,11 +267,14 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     }
 
     /// Reads off the queue of the writer, with a connection of its own.
+    ///
+    /// - Parameter queue: Nil for that of quick reports.
     private func read<Outcome: Sendable>(
+        on queue: DispatchQueue? = nil,
         _ body: @escaping @Sendable (HistoryDatabase) throws(StoreFault) -> Outcome
     ) async throws -> Outcome {
         try await withCheckedThrowingContinuation { answer in
-            readers.async { [self] in
+            (queue ?? readers).async { [self] in
                 do {
                     let database = try shelf.withLock { (shelf) throws(StoreFault) in try shelf.opened() }
                     answer.resume(returning: try body(database))

@@ -148,6 +148,7 @@ struct WebhookRoutesTests {
     @Test("What is told is what the stream has and the reports say; what concerns one reader alone is not told")
     func vocabulary() async throws {
         #expect(WebhookType.all.contains("participant.joined") && WebhookType.all.contains("broadcast.summary"))
+        #expect(WebhookType.all.contains("host.joined") && Set(WebhookType.all).count == WebhookType.all.count)
         for name in ["room.snapshot", "heartbeat", "session.disconnected", "viewership.updated", "webhook.test"] {
             #expect(!WebhookType.all.contains(name))
         }
@@ -162,6 +163,9 @@ struct WebhookRoutesTests {
             #expect(told.type == "pin.changed" && told.room == .init(sid: room.sid, name: "show") && told.at == 1)
             let data = try WireJSON.decode(EventResource.self, from: told.data())
             #expect(data.type == "pin.changed" && data.rev == 3 && data.participantSID == "PA1")
+            let named = try #require(routes.webhookEvent(of: event(.pinChanged(pin)), as: "host.joined"))
+            #expect(named.type == "host.joined")
+            #expect(try named.data() == told.data())
             let own = PinChange(participantSID: "PA1", pin: nil, viewerSID: "PA2")
             #expect(routes.webhookEvent(of: event(.pinChanged(own))) == nil)
             #expect(routes.webhookEvent(of: event(.viewershipUpdated)) == nil)

@@ -95,7 +95,7 @@ extension OpenAPIDocument {
                   description: 'By address and player: an estimate, in which one viewer of two days is two.'
                 approximate:
                   type: boolean
-                  description: 'One of them is estimated to 0.8 %, because there were more than a million.'
+                  description: 'One of them is estimated to 0.8 %: of more than a million, in a group or a time of more than 100,000.'
             ViewerSessionList:
               description: 'The answer of GET /v1/rooms/{room}/viewership/sessions.'
               type: object

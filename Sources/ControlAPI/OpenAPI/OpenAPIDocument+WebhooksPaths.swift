@@ -8,7 +8,8 @@ extension OpenAPIDocument {
               description: >-
                 For operators. Each event is posted as Standard Webhooks 1.0 has it, signed with the secret in the
                 answer, which is shown only this once. The body holds type, timestamp, seq, which rises over all
-                events, and data: for the events of a room the EventResource of its stream, for viewership.minute a
+                events, and data: for the events of a room the EventResource of its stream, which room.started,
+                host.joined, host.left, output.up, output.down and mixer.degraded have as well, for viewership.minute a
                 ViewershipResource, for viewership.threshold a ThresholdResource, for broadcast.summary a
                 ViewershipSummary, for webhook.disabled and webhook.test a WebhookResource. An event is told in
                 order, at least once, with the same webhook-id each time.

@@ -7,12 +7,14 @@ public import Webhooks
 /// What webhooks are told, in the words of the API.
 extension ControlRoutes {
     /// An event of a room as its stream has it; nil for one that is not told.
-    public func webhookEvent(of event: StageEvent) -> WebhookEvent? {
+    ///
+    /// - Parameter name: One of `ShowNews`; nil for the event's own.
+    public func webhookEvent(of event: StageEvent, as name: String? = nil) -> WebhookEvent? {
         guard WebhookType.isTold(event.name) else { return nil }
         // A pin that somebody set for its own view is nobody else's business.
         if case .pinChanged(let change) = event.payload, change.viewerSID != nil { return nil }
         return WebhookEvent(
-            event.name.rawValue,
+            name ?? event.name.rawValue,
             room: WebhookEvent.Room(sid: event.roomSID, name: event.roomName),
             at: event.at
         ) {

@@ -2,7 +2,7 @@ import Stage
 
 /// The kinds of events that a webhook can be told of.
 ///
-/// They are those of a room's stream, by the same names, and reports of its audience. The stream's news of each change
+/// They are those of a room's stream, by the same names, those of `ShowNews`, and reports of the audience. The stream's news of each change
 /// of the audience comes once a minute instead, and what concerns one reader of a stream alone is not told at all.
 enum WebhookType {
     static let minute = "viewership.minute"
@@ -14,7 +14,8 @@ enum WebhookType {
 
     /// All that can be asked for.
     static let all: [String] =
-        StageEvent.Name.allCases.filter { isTold($0) }.map(\.rawValue) + [minute, threshold, summary, disabled]
+        StageEvent.Name.allCases.filter { isTold($0) }.map(\.rawValue) + ShowNews.Name.allCases.map(\.rawValue)
+        + [minute, threshold, summary, disabled]
 
     /// Whether an event of a room's stream is told.
     static func isTold(_ name: StageEvent.Name) -> Bool {

@@ -37,15 +37,10 @@ extension ViewershipSummary {
         rebufferRatio = broadcast.stalled.part(ofWatched: whole.watched)
         coverage = figures.coverage
         excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
-        func slices(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
-            figures.slices[grouping].mapValues {
-                ViewershipSliceResource($0, acv: figures.average(of: $0), ama: figures.averageMinuteAudience(of: $0))
-            }
-        }
-        byProtocol = slices(.playback)
-        byRendition = slices(.rendition)
-        byRegion = slices(.region)
-        byClient = slices(.client)
+        byProtocol = figures.resources(.playback)
+        byRendition = figures.resources(.rendition)
+        byRegion = figures.resources(.region)
+        byClient = figures.resources(.client)
     }
 }
 
@@ -69,15 +64,28 @@ extension ViewershipPeriod {
         averageStartupSeconds = whole.startup.average(of: whole.startups)
         stalledSeconds = Double(whole.stalled) / 1000
         rebufferRatio = whole.stalled.part(ofWatched: whole.watched)
-        func slices(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
-            figures.slices[grouping].mapValues {
-                ViewershipSliceResource($0, acv: figures.average(of: $0), ama: figures.averageMinuteAudience(of: $0))
-            }
+        byProtocol = figures.resources(.playback)
+        byRendition = figures.resources(.rendition)
+        byRegion = figures.resources(.region)
+        byClient = figures.resources(.client)
+    }
+}
+
+/// Figures of all viewers and of each group.
+private protocol GroupedFigures {
+    var slices: AudienceSlices { get }
+    func average(of slice: AudienceSlices.Slice) -> Double
+    func averageMinuteAudience(of slice: AudienceSlices.Slice) -> Double
+}
+
+extension BroadcastFigures: GroupedFigures {}
+extension PeriodFigures: GroupedFigures {}
+
+extension GroupedFigures {
+    fileprivate func resources(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
+        slices[grouping].mapValues {
+            ViewershipSliceResource($0, acv: average(of: $0), ama: averageMinuteAudience(of: $0))
         }
-        byProtocol = slices(.playback)
-        byRendition = slices(.rendition)
-        byRegion = slices(.region)
-        byClient = slices(.client)
     }
 }
 

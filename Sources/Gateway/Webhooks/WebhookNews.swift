@@ -31,6 +31,7 @@ final class WebhookNews: Service {
     }
 
     private let reports: Mutex<Reports>
+    private let showNews = Mutex(ShowNews())
     /// Says that broadcasts may have ended whose summaries are to be told.
     private let endings = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let start = Int64(Date().timeIntervalSince1970 * 1000)
@@ -65,7 +66,9 @@ final class WebhookNews: Service {
     }
 
     private func tell(_ event: StageEvent) {
-        if let news = routes.webhookEvent(of: event) { webhooks.post(news) }
+        for name in [nil] + showNews.withLock({ $0.names(of: event) }) {
+            if let news = routes.webhookEvent(of: event, as: name) { webhooks.post(news) }
+        }
         switch event.payload {
         case .roomEnded, .roomUpdated: looks.store(5, ordering: .relaxed)
         default: break

@@ -6,7 +6,7 @@ public struct UniquesResource: Codable, Sendable, Hashable {
     public var devices: Int
     /// By address and player: an estimate, in which one viewer of two days is two.
     public var estimated: Int
-    /// One of them is estimated to 0.8 %, because there were more than a million.
+    /// One of them is estimated to 0.8 %: of more than a million, in a group or a time of more than 100,000.
     public var approximate: Bool
 
     /// Makes a count.

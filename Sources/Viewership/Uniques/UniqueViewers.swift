@@ -28,12 +28,16 @@ public struct UniqueViewers: Sendable, Equatable, Codable {
 
 /// What `UniqueViewers` is counted with.
 public struct UniqueCounters: Sendable {
-    private var users = UniqueCounter()
-    private var devices = UniqueCounter()
-    private var estimated = UniqueCounter()
+    private var users: UniqueCounter
+    private var devices: UniqueCounter
+    private var estimated: UniqueCounter
 
-    /// Nobody.
-    public init() {}
+    /// Nobody; beyond `limit` of a kind the count is an estimate.
+    public init(limit: Int = 1_000_000) {
+        users = UniqueCounter(limit: limit)
+        devices = users
+        estimated = users
+    }
 
     /// A session was proven to watch.
     ///

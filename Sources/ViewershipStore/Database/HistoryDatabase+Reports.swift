@@ -170,16 +170,19 @@ extension HistoryDatabase {
 
     /// Distinct viewers, of everybody and of each group; nil where sessions of it may be deleted already.
     ///
+    /// Exact to a hundred thousand, for there may be many groups, and an estimate beyond.
+    ///
     /// - Parameter retention: for how long sessions are kept, milliseconds.
     func uniques(of scope: ReportScope, retention: Int64) throws(StoreFault) -> [ViewerGroup?: UniqueViewers]? {
-        try store.read { database in
+        let limit = 100_000
+        return try store.read { database in
             let kept = try Bool.fetchOne(
                 database,
                 sql: "SELECT \(scope.beginning) >= (SELECT last_seen FROM run) - :retention",
                 arguments: scope.arguments + ["retention": retention]
             )
             guard kept == true else { return nil }
-            var counters: [ViewerGroup?: UniqueCounters] = [nil: UniqueCounters()]
+            var counters: [ViewerGroup?: UniqueCounters] = [nil: UniqueCounters(limit: limit)]
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
@@ -194,7 +197,7 @@ extension HistoryDatabase {
                 let isUser = try row.decode(Bool.self, forColumn: "is_user")
                 let estimate = try row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) }
                 for group in [nil] + (try Dimensions(row)?.groups ?? []) {
-                    counters[group, default: UniqueCounters()]
+                    counters[group, default: UniqueCounters(limit: limit)]
                         .insert(viewer: viewer, isUser: isUser, estimate: estimate, session: session)
                 }
             }

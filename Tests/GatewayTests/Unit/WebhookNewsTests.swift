@@ -112,7 +112,8 @@ struct WebhookNewsTests {
             let show = all.filter { $0.room == "show" }.map(\.type)
             #expect(show.first == "room.created")
             let order = [
-                "room.created", "participant.joined", "viewership.threshold", "room.ended", "broadcast.summary",
+                "room.created", "room.started", "participant.joined", "viewership.threshold", "room.ended",
+                "broadcast.summary",
             ]
             #expect(
                 order.compactMap { show.firstIndex(of: $0) } == order.compactMap { show.firstIndex(of: $0) }.sorted()
