@@ -23,6 +23,7 @@ extension ViewershipLedger {
             if book.journal.generation == generation {
                 let minute = minute(at: now)
                 book.writeTotal(minute: minute)
+                book.journal.add(RunCounters(startups: cut.startups, beats: cut.beats))
                 for (shard, ages) in cut.lastHits.enumerated() {
                     let hits = LastHits(asOf: wall.date(of: now.milliseconds), ages: ages)
                     book.journal.add(hits, shard: UInt8(shard))

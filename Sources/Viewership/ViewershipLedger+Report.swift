@@ -47,7 +47,7 @@ extension ViewershipLedger {
             book.withLock { book in
                 cut.book = read(book)
                 (cut.totalPeak, cut.totalPeakAt) = (book.totalPeak, book.totalPeakAt)
-                cut.startups = book.startups
+                (cut.startups, cut.earlierBeats) = (book.startups, book.earlierBeats)
             }
         }
         return cut

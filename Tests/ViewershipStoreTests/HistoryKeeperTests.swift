@@ -52,6 +52,35 @@ struct HistoryKeeperTests {
         #expect(try await stand.keeper.settledPeak(epoch: broadcast.epoch)?.viewers == 2)
     }
 
+    @Test("what is counted of no room goes on over a kill too: nobody sees a counter fall")
+    func counters() async throws {
+        let stand = try HistoryStand()
+        func value(_ name: String, _ suffix: String = "") -> Double? {
+            let family = stand.ledger.metrics().first { $0.name == name }
+            return family?.samples.first { $0.suffix == suffix }?.value
+        }
+        func play(from begin: Double) {
+            let sid = stand.ledger.makeSession(room: "show")
+            for second in [0.0, 2, 4] {
+                stand.record(sid, .playlistServed, at: begin + second, by: .hls)
+                stand.record(sid, .delivered, at: begin + second + 0.5, by: .hls)
+            }
+        }
+        play(from: 0)
+        #expect(await stand.write())
+        let before = (beats: value("footlight_beats_total"), startups: stand.startups)
+        #expect(before.beats == 3 && before.startups.count == 1 && before.startups.sum == 0.5)
+        // Not written.
+        play(from: 10)
+        stand.restart()
+        #expect(value("footlight_beats_total") == 3 && stand.startups == before.startups)
+        play(from: 20)
+        #expect(await stand.write())
+        stand.restart()
+        #expect(value("footlight_beats_total") == 6)
+        #expect(stand.startups.count == 2 && stand.startups.sum == 1)
+    }
+
     @Test("minutes, pages of sessions and the settled peak are read as they were counted")
     func reading() async throws {
         let stand = try HistoryStand()

@@ -113,6 +113,13 @@ final class HistoryStand {
         }
     }
 
+    /// How many waited for their first media, and for how many seconds all together.
+    var startups: (count: Double, sum: Double) {
+        let family = ledger.metrics().first { $0.name == "footlight_viewer_startup_seconds" }
+        func value(_ suffix: String) -> Double { family?.samples.first { $0.suffix == suffix }?.value ?? -1 }
+        return (value("_count"), value("_sum"))
+    }
+
     func write() async -> Bool {
         await keeper.write(ledger.takeHistory())
     }

@@ -19,6 +19,8 @@ public struct HistoryBatch: Sendable {
     public var broadcasts: [Int64: BroadcastRow] = [:]
     /// When viewers by requests were last heard of, by shard.
     public var lastHits: [UInt8: LastHits] = [:]
+    /// What belongs to no room; nil where that is as it was.
+    public var counters: RunCounters?
     /// Rows that found no space.
     public var dropped = 0
 
@@ -78,6 +80,7 @@ public struct HistoryBatch: Sendable {
         for (peak, most) in later.peaks { add(peak, most) }
         broadcasts.merge(later.broadcasts) { $1 }
         lastHits.merge(later.lastHits) { $1 }
+        counters = later.counters ?? counters
         dropped += later.dropped
     }
 }

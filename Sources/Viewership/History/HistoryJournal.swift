@@ -89,6 +89,11 @@ struct HistoryJournal: Sendable {
         pending.lastHits[shard] = hits
     }
 
+    mutating func add(_ counters: RunCounters) {
+        guard isKept else { return }
+        pending.counters = counters
+    }
+
     mutating func add(_ row: BroadcastRow) {
         guard isKept, written[row.epoch] != row else { return }
         written[row.epoch] = row.ended == nil ? row : nil

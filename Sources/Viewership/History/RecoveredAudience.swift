@@ -38,6 +38,9 @@ public struct RecoveredAudience: Sendable {
     /// The most over all rooms at once since the first of them began, and when; nil where nobody was.
     public var totalPeak: (viewers: Int, at: Int64)?
 
+    /// What was counted of no room.
+    public var counters = RunCounters()
+
     /// Nothing, unless given otherwise.
     public init(
         lastSeen: Int64? = nil,

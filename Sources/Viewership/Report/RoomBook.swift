@@ -78,6 +78,8 @@ struct RoomBook {
     private var totalExtremes = (lowest: 0, highest: 0)
     private var lastEpoch: Int64 = 0
     private(set) var startups = StartupHistogram()
+    /// Of earlier runs.
+    private(set) var earlierBeats = 0
     var journal = HistoryJournal()
 
     init(wall: Wall) {
@@ -168,6 +170,8 @@ struct RoomBook {
     ///
     /// - Parameter now: This run's beginning.
     mutating func restore(_ recovered: RecoveredAudience, at now: Int64) {
+        startups.add(recovered.counters.startups)
+        earlierBeats += recovered.counters.beats
         for row in recovered.broadcasts.sorted(by: { $0.epoch < $1.epoch }) {
             lastEpoch = max(lastEpoch, row.epoch)
             var entry = Entry(epoch: row.epoch, began: wall.monotonic(of: row.began))

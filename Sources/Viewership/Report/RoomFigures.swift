@@ -68,6 +68,7 @@ struct AudienceCut {
     var totalPeak = 0
     var totalPeakAt: Int64?
     var startups = StartupHistogram()
+    var earlierBeats = 0
     /// By shard, where the history wants them: how long ago viewers by requests were last heard of, by their place.
     var lastHits: [[UInt16]] = []
 
@@ -77,7 +78,7 @@ struct AudienceCut {
     }
 
     var adopted: Int { parts.reduce(0) { $0 + $1.adopted } }
-    var beats: Int { parts.reduce(0) { $0 + $1.beats } }
+    var beats: Int { parts.reduce(earlierBeats) { $0 + $1.beats } }
     var rejected: [AudienceShard.Rejection: Int] {
         parts.reduce(into: [:]) { $0.merge($1.rejected, uniquingKeysWith: +) }
     }

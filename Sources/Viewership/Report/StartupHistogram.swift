@@ -1,5 +1,5 @@
 /// How long viewers waited for their first media, as a histogram of a metrics endpoint has it.
-public struct StartupHistogram: Sendable, Equatable {
+public struct StartupHistogram: Sendable, Equatable, Codable {
     /// Upper bounds of the buckets, seconds.
     public static let bounds = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10, 30]
 
@@ -10,6 +10,13 @@ public struct StartupHistogram: Sendable, Equatable {
 
     /// Nobody yet.
     public init() {}
+
+    /// Adds those of an earlier run; nothing of one that had other buckets.
+    mutating func add(_ earlier: StartupHistogram) {
+        guard earlier.counts.count == counts.count else { return }
+        for place in counts.indices { counts[place] += earlier.counts[place] }
+        sum += earlier.sum
+    }
 
     mutating func insert(_ milliseconds: Int64) {
         let seconds = Double(milliseconds) / 1000

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SQLiteStore
 import Stage
@@ -8,6 +9,10 @@ extension HistoryDatabase {
     func load() throws(StoreFault) -> RecoveredAudience {
         try store.read { database in
             var recovered = RecoveredAudience(lastSeen: try Int64.fetchOne(database, sql: "SELECT last_seen FROM run"))
+            if let counters = try Data.fetchOne(database, sql: "SELECT counters FROM run") {
+                // Counters that cannot be read begin anew; nothing else hangs on them.
+                recovered.counters = (try? JSONDecoder().decode(RunCounters.self, from: counters)) ?? RunCounters()
+            }
             recovered.broadcasts = try Row.fetchAll(database, sql: "SELECT * FROM broadcast WHERE ended IS NULL")
                 .map { try BroadcastRow($0) }
             let open = "epoch IN (SELECT epoch FROM broadcast WHERE ended IS NULL)"

@@ -120,6 +120,9 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("9 counters of no room") { database in
+            try database.execute(sql: "ALTER TABLE run ADD COLUMN counters BLOB")
+        }
         return migrator
     }
 }

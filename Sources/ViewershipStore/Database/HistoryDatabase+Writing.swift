@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SQLiteStore
 import Stage
@@ -7,6 +8,7 @@ extension HistoryDatabase {
     /// Writes a batch in one transaction.
     func save(_ batch: HistoryBatch) throws(StoreFault) {
         try store.write { database in
+            let counters = try batch.counters.map { try JSONEncoder().encode($0) }
             for row in batch.sessions.values { try Self.save(row, in: database) }
             for row in batch.gaps {
                 try Self.run(
@@ -35,8 +37,11 @@ extension HistoryDatabase {
                 )
             }
             try Self.run(
-                "INSERT INTO run (id, last_seen) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET last_seen = ?",
-                with: [batch.asOf, batch.asOf],
+                """
+                INSERT INTO run (id, last_seen, counters) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE SET
+                last_seen = excluded.last_seen, counters = coalesce(excluded.counters, counters)
+                """,
+                with: [batch.asOf, counters],
                 in: database
             )
         }
