@@ -151,7 +151,8 @@ struct LivestreamProgress: Sendable, Equatable {
 
     /// Outputs whose spare address went out of reach before it was needed, or came back.
     private mutating func lookAtSpares(_ outputs: [OutputStatus]) -> [Finding] {
-        outputs.compactMap { output in
+        withoutSpare.formIntersection(outputs.map(\.name))
+        return outputs.compactMap { output in
             if let warning = output.spareWarning {
                 return withoutSpare.insert(output.name).inserted ? .warn(warning) : nil
             }

@@ -211,6 +211,20 @@ struct LivestreamProgressTests {
         #expect(reasons(look(&progress, [other, spared(nil, isOnSpare: true)], at: 6)) == [.outputOnSpare])
     }
 
+    @Test("An output that was taken out leaves nothing to one that comes by its name")
+    func nameTakenAgain() {
+        var progress = started()
+        var bad = output("b", .connected)
+        bad.spareURL = "rtmp://127.0.0.2/live"
+        bad.spareFault = OutputFault(.unreachable, "nobody there", retry: .soon)
+        bad.isSlow = true
+        let other = output("a", .connected)
+        #expect(Set(reasons(look(&progress, [other, bad], at: 1))) == [.spareUnreachable, .outputSlow])
+        #expect(look(&progress, [other], at: 2) == [])
+        #expect(look(&progress, [other, output("b", .connected)], at: 3) == [])
+        #expect(Set(reasons(look(&progress, [other, bad], at: 4))) == [.spareUnreachable, .outputSlow])
+    }
+
     @Test("The first reason for an end stays")
     func reasonStays() {
         var progress = started()
