@@ -59,6 +59,7 @@ struct MixerCommand: AsyncParsableCommand {
         // Of one host, with nothing over its picture, which is then the program's as it is.
         var bare: [MixFigures] = []
         var floors = Samples()
+        var waitingFloors = Samples()
         var ffmpegUsual = Samples()
         var ffmpegEqual = Samples()
         for round in 0..<rounds {
@@ -69,7 +70,10 @@ struct MixerCommand: AsyncParsableCommand {
             if clips.count == 1 {
                 let mix = FootlightMix(clips: clips, program: program, encoderOptions: coderOptions, hasTags: false)
                 bare.append(try mix.run())
-                floors.add(try CodecFloor(clip: clips[0], program: program).run())
+                var floor = CodecFloor(clip: clips[0], program: program)
+                floors.add(try floor.run())
+                floor.waitingPictures = program.jitterTarget * 30 / 1000
+                waitingFloors.add(try floor.run())
             }
             print("round \(round + 1) of \(rounds) done")
         }
@@ -83,6 +87,7 @@ struct MixerCommand: AsyncParsableCommand {
         if !floors.isEmpty {
             table.add(row("Footlight, its defaults, no name over it", bare))
             table.add(row("decoding and encoding alone, its defaults", floors))
+            table.add(row("the same, pictures waiting as long", waitingFloors))
         }
         table.printOut()
 
@@ -92,8 +97,12 @@ struct MixerCommand: AsyncParsableCommand {
         print("\nFootlight / ffmpeg at equal codec options: \(MixGoals.text(equal, goals.equal, digits: 3))")
         print("Footlight's defaults / ffmpeg:             \(MixGoals.text(defaults, goals.defaults, digits: 3))")
         if !floors.isEmpty {
-            print("Footlight's defaults / its codecs alone:   \(ratios(usual, floors).median.text(3))")
-            print("the same, no name over the picture:        \(ratios(bare, floors).median.text(3))")
+            for (name, runs) in [("defaults", usual), ("defaults, no name over it", bare)] {
+                print(
+                    "Footlight's \(name) / its codecs alone: \(ratios(runs, floors).median.text(3)); "
+                        + "where pictures wait as long: \(ratios(runs, waitingFloors).median.text(3))"
+                )
+            }
         }
         for (name, runs) in [("equal options", plain), ("defaults", usual)] {
             let other = Samples(runs.map(\.shareOutsideCodecs)).median * 100
