@@ -10,7 +10,9 @@ struct ShowNewsTests {
         private let state = Mutex((news: ShowNews(), names: [String]()))
 
         func add(_ event: StageEvent) {
-            state.withLock { $0.names += $0.news.names(of: event) }
+            state.withLock { state in
+                if let name = state.news.name(of: event) { state.names.append(name) }
+            }
         }
 
         /// What was told since the last look.

@@ -29,12 +29,12 @@ public struct ShowNews: Sendable {
     /// Nothing has happened yet.
     public init() {}
 
-    /// The names that an event is told by beside its own.
-    public mutating func names(of event: StageEvent) -> [String] {
-        name(of: event).map { [$0.rawValue] } ?? []
+    /// The name that an event is told by beside its own; nil for none.
+    public mutating func name(of event: StageEvent) -> String? {
+        news(of: event)?.rawValue
     }
 
-    private mutating func name(of event: StageEvent) -> Name? {
+    private mutating func news(of event: StageEvent) -> Name? {
         switch event.payload {
         case .roomCreated:
             return .roomStarted

@@ -2,8 +2,9 @@ import Stage
 
 /// The kinds of events that a webhook can be told of.
 ///
-/// They are those of a room's stream, by the same names, those of `ShowNews`, and reports of the audience. The stream's news of each change
-/// of the audience comes once a minute instead, and what concerns one reader of a stream alone is not told at all.
+/// They are those of a room's stream, by the same names, those of `ShowNews`, and reports of the audience. The stream's
+/// news of each change of the audience comes once a minute instead, and what concerns one reader of a stream alone is not
+/// told at all.
 enum WebhookType {
     static let minute = "viewership.minute"
     static let threshold = "viewership.threshold"

@@ -66,8 +66,9 @@ final class WebhookNews: Service {
     }
 
     private func tell(_ event: StageEvent) {
-        for name in [nil] + showNews.withLock({ $0.names(of: event) }) {
-            if let news = routes.webhookEvent(of: event, as: name) { webhooks.post(news) }
+        if let news = routes.webhookEvent(of: event) { webhooks.post(news) }
+        if let name = showNews.withLock({ $0.name(of: event) }), let news = routes.webhookEvent(of: event, as: name) {
+            webhooks.post(news)
         }
         switch event.payload {
         case .roomEnded, .roomUpdated: looks.store(5, ordering: .relaxed)
