@@ -134,7 +134,8 @@ struct LivestreamProgress: Sendable, Equatable {
 
     /// Outputs that went over to the other one of their addresses.
     private mutating func lookAtPlaces(_ outputs: [OutputStatus]) -> [Finding] {
-        outputs.compactMap { output in
+        onSpare = onSpare.filter { place in outputs.contains { $0.name == place.key } }
+        return outputs.compactMap { output in
             guard output.state == .connected, output.spareURL != nil else { return nil }
             let wasOnSpare = onSpare.updateValue(output.isOnSpare, forKey: output.name) ?? false
             guard wasOnSpare != output.isOnSpare else { return nil }

@@ -223,6 +223,13 @@ struct LivestreamProgressTests {
         #expect(look(&progress, [other], at: 2) == [])
         #expect(look(&progress, [other, output("b", .connected)], at: 3) == [])
         #expect(Set(reasons(look(&progress, [other, bad], at: 4))) == [.spareUnreachable, .outputSlow])
+        #expect(look(&progress, [other], at: 5) == [])
+        var spared = output("b", .connected)
+        (spared.spareURL, spared.isOnSpare) = ("rtmp://127.0.0.2/live", true)
+        #expect(reasons(look(&progress, [other, spared], at: 6)) == [.outputOnSpare])
+        #expect(look(&progress, [other], at: 7) == [])
+        spared.isOnSpare = false
+        #expect(look(&progress, [other, spared], at: 8) == [])
     }
 
     @Test("The first reason for an end stays")
