@@ -10,9 +10,12 @@ struct ShowNewsTests {
         private let state = Mutex((news: ShowNews(), names: [String]()))
 
         func add(_ event: StageEvent) {
-            state.withLock { state in
-                if let name = state.news.name(of: event) { state.names.append(name) }
-            }
+            state.withLock { $0.names += $0.news.news(of: event).map(Self.text) }
+        }
+
+        private static func text(_ news: ShowNews.News) -> String {
+            guard case .participantLeft(let host, .roomEnded) = news.event.payload else { return news.name }
+            return "\(news.name) \(host.identity)"
         }
 
         /// What was told since the last look.
@@ -60,6 +63,9 @@ struct ShowNewsTests {
             // By command, and anew with a wrong key.
             #expect(output(.stopped, .connecting) == [])
             #expect(output(.failed) == ["output.down"])
+            // Taken out without a word, and anew by its name.
+            stage.livestreamChanged(room: "show", LivestreamStatus(state: .started, outputs: []))
+            #expect(output(.failed) == ["output.down"])
 
             func mixer(_ levels: Int...) throws -> [String] {
                 for level in levels {
@@ -73,9 +79,31 @@ struct ShowNewsTests {
             // Another change of the room is none of the mixer's.
             _ = try stage.stopLive(room: "show")
             #expect(told.take() == [])
-            #expect(try mixer(0) == ["mixer.degraded"])
+            #expect(try mixer(0, 3) == ["mixer.degraded", "mixer.degraded"])
+            _ = try stage.join(room: "show", JoinRequest(identity: "cat", mode: .sendAndReceive))
+            _ = try stage.join(room: "show", JoinRequest(identity: "dan", mode: .receiveOnly))
+            #expect(told.take() == ["host.joined"])
+            // Nobody is told of the mixer of a room that is over.
             try stage.end(room: "show")
-            #expect(told.take() == [])
+            #expect(told.take() == ["host.left cat"])
+        }
+    }
+
+    @Test("what was there before is no news, and its end is")
+    func known() async throws {
+        try await ControlServer.run { (server) async throws in
+            let stage = server.directory
+            _ = try stage.create(RoomSettings(name: "show"))
+            _ = try stage.join(room: "show", JoinRequest(identity: "ann", mode: .sendAndReceive))
+            let news = Mutex(ShowNews(rooms: stage.rooms(.inProgress)))
+            let names = Mutex<[String]>([])
+            let observation = stage.observe { event in
+                let told = news.withLock { $0.news(of: event) }
+                names.withLock { $0 += told.map(\.name) }
+            }
+            defer { observation.cancel() }
+            try stage.end(room: "show")
+            #expect(names.withLock { $0 } == ["host.left"])
         }
     }
 }

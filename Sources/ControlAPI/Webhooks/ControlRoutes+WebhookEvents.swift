@@ -8,7 +8,7 @@ public import Webhooks
 extension ControlRoutes {
     /// An event of a room as its stream has it; nil for one that is not told.
     ///
-    /// - Parameter name: One of `ShowNews`; nil for the event's own.
+    /// - Parameter name: That of `ShowNews`; nil for the event's own.
     public func webhookEvent(of event: StageEvent, as name: String? = nil) -> WebhookEvent? {
         guard WebhookType.isTold(event.name) else { return nil }
         // A pin that somebody set for its own view is nobody else's business.

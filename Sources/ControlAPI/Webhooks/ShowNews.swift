@@ -3,8 +3,16 @@ public import Stage
 /// Says in plain words what the events of rooms amount to, for who wants no more than that: a room began, a host came
 /// or went, an output is up or down, a mixer is short of time.
 ///
-/// Events in, names out: each name is told with the event that it stands for, beside that event itself.
+/// Events in, news out, to be told beside the events themselves.
 public struct ShowNews: Sendable {
+    /// A name, and the event that it stands for.
+    public struct News: Sendable {
+        /// One of `Name`.
+        public let name: String
+        /// What happened.
+        public let event: StageEvent
+    }
+
     /// The names that there are.
     enum Name: String, CaseIterable {
         case roomStarted = "room.started"
@@ -16,72 +24,100 @@ public struct ShowNews: Sendable {
         case mixerDegraded = "mixer.degraded"
     }
 
-    private struct Output: Hashable {
-        var room: String
-        var name: String
+    /// What was told of a room last.
+    private struct Known {
+        var hosts: [ParticipantView] = []
+        /// How far down its program is.
+        var level = 0
+        /// Outputs that are up, or down, by their names.
+        var isUp: [String: Bool] = [:]
     }
 
-    /// Outputs that were told of as up, or as down.
-    private var isUp: [Output: Bool] = [:]
-    /// How far down programs are that are not whole, by their rooms' sids.
-    private var levels: [String: Int] = [:]
+    /// By the rooms' sids.
+    private var rooms: [String: Known] = [:]
 
-    /// Nothing has happened yet.
-    public init() {}
-
-    /// The name that an event is told by beside its own; nil for none.
-    public mutating func name(of event: StageEvent) -> String? {
-        news(of: event)?.rawValue
+    /// - Parameter rooms: Those that are there already, which are no news.
+    public init(rooms: [RoomView] = []) {
+        for room in rooms { note(room) }
     }
 
-    private mutating func news(of event: StageEvent) -> Name? {
-        switch event.payload {
-        case .roomCreated:
+    private mutating func note(_ room: RoomView) {
+        let hosts = room.participants.filter { $0.mode == .sendAndReceive }
+        rooms[room.sid] = Known(hosts: hosts, level: room.load?.level ?? 0)
+    }
+
+    /// What is told of an event beside the event itself.
+    public mutating func news(of event: StageEvent) -> [News] {
+        if case .roomEnded = event.payload { return end(event) }
+        return name(of: event).map { [News(name: $0.rawValue, event: event)] } ?? []
+    }
+
+    private mutating func name(of event: StageEvent) -> Name? {
+        if case .roomCreated(let view) = event.payload {
+            note(view)
             return .roomStarted
-        case .roomUpdated(let room):
-            return note(level: room.load?.level ?? 0, of: event.roomSID)
-        case .roomEnded:
-            forget(event.roomSID)
-            return nil
-        case .participantJoined(let participant):
-            return participant.mode == .sendAndReceive ? .hostJoined : nil
+        }
+        let room = event.roomSID
+        // Of one that is over, which its program may outlive, nothing more is told.
+        guard let known = rooms[room] else { return nil }
+        switch event.payload {
+        case .roomUpdated(let view):
+            let level = view.load?.level ?? 0
+            rooms[room]?.level = level
+            return level == known.level ? nil : .mixerDegraded
+        case .participantJoined(let participant), .participantModeChanged(let participant, _):
+            return note(participant, isHost: participant.mode == .sendAndReceive, in: room, known)
         case .participantLeft(let participant, _):
-            return participant.mode == .sendAndReceive ? .hostLeft : nil
-        case .participantModeChanged(let participant, let before):
-            let isHost = participant.mode == .sendAndReceive
-            guard isHost != (before == .sendAndReceive) else { return nil }
-            return isHost ? .hostJoined : .hostLeft
+            return note(participant, isHost: false, in: room, known)
+        case .livestreamStateChanged(let livestream):
+            // One that was taken out leaves nothing to one that comes by its name.
+            let names = Set(livestream.outputs.map(\.name))
+            rooms[room]?.isUp = known.isUp.filter { names.contains($0.key) }
+            return nil
         case .livestreamOutputUpdated(let output):
-            return note(output, of: event.roomSID)
+            return note(output, of: room)
         default:
             return nil
         }
     }
 
-    private mutating func note(level: Int, of room: String) -> Name? {
-        guard level != levels[room] ?? 0 else { return nil }
-        levels[room] = level == 0 ? nil : level
-        return .mixerDegraded
+    private mutating func note(
+        _ participant: ParticipantView,
+        isHost: Bool,
+        in room: String,
+        _ known: Known
+    ) -> Name? {
+        let others = known.hosts.filter { $0.sid != participant.sid }
+        let wasHost = others.count < known.hosts.count
+        rooms[room]?.hosts = others + (isHost ? [participant] : [])
+        return isHost == wasHost ? nil : isHost ? .hostJoined : .hostLeft
     }
 
-    private mutating func note(_ status: OutputStatus, of room: String) -> Name? {
-        let output = Output(room: room, name: status.name)
-        switch status.state {
+    private mutating func note(_ output: OutputStatus, of room: String) -> Name? {
+        let isUp: Bool
+        switch output.state {
         case .connecting:
             return nil
         case .connected:
-            return isUp.updateValue(true, forKey: output) == true ? nil : .outputUp
+            isUp = true
         case .interrupted, .failed:
-            return isUp.updateValue(false, forKey: output) == false ? nil : .outputDown
+            isUp = false
         case .stopped:
             // By command: nobody has to be woken for that.
-            isUp[output] = nil
+            rooms[room]?.isUp[output.name] = nil
             return nil
         }
+        let wasUp = rooms[room]?.isUp.updateValue(isUp, forKey: output.name)
+        return wasUp == isUp ? nil : isUp ? .outputUp : .outputDown
     }
 
-    private mutating func forget(_ room: String) {
-        levels[room] = nil
-        isUp = isUp.filter { $0.key.room != room }
+    /// Everybody is out, which the stream does not say of each.
+    private mutating func end(_ event: StageEvent) -> [News] {
+        let hosts = rooms.removeValue(forKey: event.roomSID)?.hosts ?? []
+        return hosts.map { host in
+            var left = event
+            left.payload = .participantLeft(host, .roomEnded)
+            return News(name: Name.hostLeft.rawValue, event: left)
+        }
     }
 }

@@ -31,7 +31,7 @@ final class WebhookNews: Service {
     }
 
     private let reports: Mutex<Reports>
-    private let showNews = Mutex(ShowNews())
+    private let showNews: Mutex<ShowNews>
     /// Says that broadcasts may have ended whose summaries are to be told.
     private let endings = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let start = Int64(Date().timeIntervalSince1970 * 1000)
@@ -57,6 +57,7 @@ final class WebhookNews: Service {
         var known = ThresholdWatch(thresholds)
         for room in viewership.totals().rooms { _ = known.note(room, isKnown: true) }
         reports = Mutex(Reports(thresholds: known))
+        showNews = Mutex(ShowNews(rooms: stage.rooms(.inProgress)))
         webhooks.whenDisabled { [weak self] endpoint in
             guard let self else { return }
             self.webhooks.post(self.routes.disabledEvent(of: endpoint))
@@ -67,8 +68,8 @@ final class WebhookNews: Service {
 
     private func tell(_ event: StageEvent) {
         if let news = routes.webhookEvent(of: event) { webhooks.post(news) }
-        if let name = showNews.withLock({ $0.name(of: event) }), let news = routes.webhookEvent(of: event, as: name) {
-            webhooks.post(news)
+        for news in showNews.withLock({ $0.news(of: event) }) {
+            if let told = routes.webhookEvent(of: news.event, as: news.name) { webhooks.post(told) }
         }
         switch event.payload {
         case .roomEnded, .roomUpdated: looks.store(5, ordering: .relaxed)
