@@ -18,6 +18,7 @@ extension ViewershipLedger {
             return book.rooms
         }
         let figures = cut.figures()
+        let groups = figures.mapValues(\.groups)
         return book.withLock { book in
             // A room ended meanwhile: what this cut says of it is older than what the history has. A second later then.
             if book.journal.generation == generation {
@@ -31,9 +32,8 @@ extension ViewershipLedger {
                 var all: [ViewerGroup: Int] = [:]
                 for (room, entry) in book.rooms where entry.ended == nil {
                     let figures = figures[room] ?? RoomFigures()
-                    let groups = figures.groups
-                    all.merge(groups, uniquingKeysWith: +)
-                    book.journal.add(groups, epoch: entry.epoch, minute: minute)
+                    all.merge(groups[room] ?? [:], uniquingKeysWith: +)
+                    book.journal.add(groups[room] ?? [:], epoch: entry.epoch, minute: minute)
                     let air = book.air(of: room, until: now.milliseconds)
                     book.journal.add(figures, room: room, entry: entry, air: air, minute: minute)
                     book.journal.add(row(room, entry, figures, at: now))
@@ -86,7 +86,6 @@ extension ViewershipLedger {
     }
 
     func row(_ room: String, _ entry: RoomBook.Entry, _ figures: RoomFigures, at now: MonotonicTime) -> BroadcastRow {
-        let counts = figures.broadcast
         let tally = figures.tally.counts - figures.tally.baseline
         return BroadcastRow(
             epoch: entry.epoch,
@@ -98,9 +97,6 @@ extension ViewershipLedger {
             peak: entry.peak,
             peakAt: entry.peakAt.map { wall.date(of: $0) },
             uniques: entry.uniques.figures,
-            stalled: counts.stalled,
-            startup: counts.startup,
-            startups: counts.startups,
             heard: tally.heard,
             unseen: tally.unseen,
             excluded: Exclusion.allCases.map { tally.excluded[$0] }

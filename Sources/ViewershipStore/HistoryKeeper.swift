@@ -36,22 +36,31 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         var isKeeping = false
     }
 
+    /// A walk through sessions.
+    private struct Walk: Hashable {
+        var scope: ReportScope
+        var hasEnded: Bool
+    }
+
     private let logger: Logger
+    /// For how long single sessions are kept, milliseconds.
+    private let sessionRetention: Int64
     /// Where the database is written, one thing at a time.
     private let queue = DispatchQueue(label: "footlight.viewership", qos: .utility)
     /// Where it is read, so that a long report holds no write up.
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
-    /// Where all sessions of a broadcast are walked through, so that this holds no other report up.
+    /// Where all sessions of a broadcast or of a time are walked through, so that no series or list waits for that.
     private let walkers = DispatchQueue(label: "footlight.viewership.walkers", qos: .utility)
     let shelf: Mutex<HistoryShelf>
     private let state = Mutex(State())
-    /// Of broadcasts that last; only the walkers' queue is ever at these two.
+    /// Only the walkers' queue is ever at these two; the peaks are of broadcasts that last.
     private let recentPeaks = Mutex(RecentFigures<Int64, (viewers: Int, at: Int64)?>())
-    private let recentUniques = Mutex(RecentFigures<ReportScope, [ViewerGroup?: UniqueViewers]?>())
+    private let recentUniques = Mutex(RecentFigures<Walk, [ViewerGroup?: UniqueViewers]?>())
 
     /// Makes a keeper; nothing is opened before `load()` or the first write.
     public init(_ configuration: HistoryStoreConfiguration, logger: Logger) {
         self.logger = logger
+        sessionRetention = Int64(configuration.sessionRetention * 1000)
         shelf = Mutex(HistoryShelf(configuration: configuration, logger: logger))
     }
 
@@ -211,15 +220,20 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
 
     /// What of the groups cannot be added up; of a large audience the distinct viewers as they were some seconds ago.
     public func groups(of scope: ReportScope) async throws -> [ViewerGroup?: GroupFigures] {
-        let retention = shelf.withLock { $0.sessionRetention }
-        return try await read(on: walkers) { [self] (database) throws(StoreFault) in
+        try await read(on: walkers) { [self] (database) throws(StoreFault) in
+            // What is known of a broadcast while it lasts is not what is known of it when it is over.
+            let walk = Walk(scope: scope, hasEnded: try database.hasEnded(scope))
             let uniques = try recentUniques.withLock { (recent) throws(StoreFault) in
-                try recent.figure(of: scope, clock: Self.seconds) { () throws(StoreFault) in
-                    try database.uniques(of: scope, retention: retention)
+                try recent.figure(of: walk, clock: Self.seconds) { () throws(StoreFault) in
+                    try database.uniques(of: scope, retention: sessionRetention)
                 }
             }
             var groups = try database.groups(of: scope)
-            for (group, uniques) in uniques ?? [:] { groups[group, default: GroupFigures()].uniques = uniques }
+            guard let uniques else { return groups }
+            for group in Set(groups.keys).union(uniques.keys) {
+                // Of a group whose viewers have all gone on to another one no session tells any more.
+                groups[group, default: GroupFigures()].uniques = uniques[group] ?? UniqueViewers()
+            }
             return groups
         }
     }

@@ -68,16 +68,13 @@ struct HistoryShelf: Sendable {
         try saveOnce(batch)
     }
 
-    /// For how long single sessions are kept, milliseconds.
-    var sessionRetention: Int64 { Int64(configuration.sessionRetention * 1000) }
-
     /// Deletes what is kept no longer.
     ///
     /// - Parameter date: milliseconds since 1970.
     /// - Returns: whether more is left to delete.
     mutating func forget(at date: Int64) throws(StoreFault) -> Bool {
         try opened().forget(
-            sessionsBefore: date - sessionRetention,
+            sessionsBefore: date - Int64(configuration.sessionRetention * 1000),
             minutesBefore: configuration.minuteRetention > 0
                 ? date - Int64(configuration.minuteRetention * 1000) : nil
         )

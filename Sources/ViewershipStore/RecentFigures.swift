@@ -2,8 +2,8 @@
 ///
 /// For a settled peak, or the distinct viewers of each group, all sessions of a broadcast are walked through, which of a
 /// large one takes a good part of a second or more, and every dashboard asks for it again and again. So each is good for
-/// twenty times as long as it took to find: of a small broadcast it is always fresh, and of a large one it takes no more
-/// than a twentieth of one processor, however many ask.
+/// twenty times as long as it took to find, a minute at most: of a small broadcast it is always fresh, and of a large one it
+/// takes about a twentieth of one processor, however many ask. A time that goes on is another one each minute.
 struct RecentFigures<Subject: Hashable & Sendable, Figure: Sendable>: Sendable {
     private struct Kept {
         var figure: Figure

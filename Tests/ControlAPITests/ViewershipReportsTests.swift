@@ -24,9 +24,6 @@ struct ViewershipReportsTests {
                     peak: 12,
                     peakAt: 660_000,
                     uniques: UniqueViewers(users: 1, devices: 9, estimated: 8),
-                    stalled: 6_000,
-                    startup: 3_000,
-                    startups: 2,
                     heard: 4
                 )
             ]
@@ -93,7 +90,7 @@ struct ViewershipReportsTests {
             #expect(summary.peakViewers == 10 && summary.livePeakViewers == 12 && summary.peakAt == Timestamp(700))
             #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10 && summary.settled)
             #expect(summary.joins == 20 && summary.leaves == 20 && summary.watchHours == 10.0 / 6)
-            #expect(summary.uniques.devices == 9 && summary.averageStartupSeconds == 1.5)
+            #expect(summary.uniques.devices == 9 && summary.averageStartupSeconds == 0.25)
             // Four of the ten who joined by HLS.
             #expect(summary.coverage == 0.4)
             #expect(summary.stalledSeconds == 6 && abs(summary.rebufferRatio - 6.0 / 6000) < 1e-9)

@@ -137,7 +137,6 @@ struct HistoryReportsTests {
             #expect(await stand.write())
         }
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
-        #expect(broadcast.stalled == 1500)
         let scope = ReportScope.broadcast(broadcast.epoch)
         let groups = try await stand.keeper.groups(of: scope)
         let figures = BroadcastFigures(
@@ -167,6 +166,37 @@ struct HistoryReportsTests {
         let points = ViewershipTimeline(series, from: Self.first, step: 1, grouping: .playback).points
         #expect(points.filter { $0.group == "rtmp" }.map(\.peak).contains(2))
         #expect(points.last { $0.group == "flv" }?.peak == 1 && points.map(\.stalled).reduce(0, +) == 1500)
+    }
+
+    @Test("who played several renditions is one of the viewers of each; a group that all have left has nobody")
+    func movedOn() async throws {
+        let stand = try HistoryStand()
+        var batch = batch(minutes: 1)
+        func add(_ code: UInt64, _ renditions: [String]) {
+            batch.sessions[code] = SessionRow(
+                code: code,
+                shard: 0,
+                room: "one",
+                epoch: 1,
+                start: Self.first * 60_000 + Int64(code),
+                end: nil,
+                watched: 1,
+                dimensions: Dimensions(playback: .llhls, rendition: renditions.last ?? ""),
+                renditions: renditions
+            )
+        }
+        add(1, ["360p", "1080p"])
+        add(2, ["360p", "", "1080p"])
+        batch.peaks[GroupPeak(epoch: 1, minute: Self.first, group: ViewerGroup(.playback, "hls"))] = 2
+        #expect(await stand.keeper.write(batch))
+        let groups = try await stand.keeper.groups(of: .broadcast(1))
+        func devices(_ grouping: ViewershipTimeline.Grouping, _ name: String) -> Int? {
+            groups[ViewerGroup(grouping, name)]?.uniques?.devices
+        }
+        #expect(devices(.rendition, "360p") == 2 && devices(.rendition, "1080p") == 2 && devices(.rendition, "") == 1)
+        #expect(devices(.playback, "llhls") == 2 && devices(.playback, "hls") == 0)
+        #expect(groups[ViewerGroup(.playback, "llhls")]?.peak == nil && groups[nil]?.uniques?.devices == 2)
+        #expect(try await stand.keeper.groups(of: .broadcast(9)).isEmpty)
     }
 
     @Test("distinct viewers of what is older than the sessions that are kept are not known, rather than too few")

@@ -132,13 +132,15 @@ extension OpenAPIDocument {
                   description: 'Changes of rendition, to the one that is told of.'
                 uniques:
                   description: >-
-                    Distinct viewers; one of two groups is in both. Null where the single playbacks are kept no longer.
+                    Distinct viewers, by what their playbacks were last, and by all renditions that they played; null
+                    where the single playbacks are kept no longer.
                   anyOf:
                     - $ref: '#/components/schemas/UniquesResource'
                     - type: "null"
                 live_peak_viewers:
-                  type: integer
-                  description: 'The most viewers at once as they were counted live, once a second.'
+                  type: [integer, "null"]
+                  description: >-
+                    The most viewers at once as they were counted live, once a second; null where nobody knows.
                 average_viewers:
                   type: number
                   description: 'Viewers on average over the time on the air (ACV).'

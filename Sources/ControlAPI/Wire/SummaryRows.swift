@@ -16,7 +16,7 @@ extension ViewershipSummary: ReportRow, AudienceFigures {
             + groups.map { beginning + $0 + [.nothing] }
     }
 
-    fileprivate var livePeak: Int { livePeakViewers }
+    fileprivate var livePeak: Int? { livePeakViewers }
     fileprivate var distinct: UniquesResource? { uniques }
     fileprivate var watchSeconds: Double { watchHours * 3600 }
 }
@@ -32,20 +32,20 @@ extension ViewershipPeriod: ReportRow, AudienceFigures {
         return ([cells(peak: (peakViewers, peakAt))] + groups).map { beginning + $0 }
     }
 
-    fileprivate var livePeak: Int { peakViewers }
+    fileprivate var livePeak: Int? { peakViewers }
     fileprivate var distinct: UniquesResource? { uniques }
     fileprivate var watchSeconds: Double { watchHours * 3600 }
 }
 
 extension ViewershipSliceResource: AudienceFigures {
-    fileprivate var livePeak: Int { livePeakViewers }
+    fileprivate var livePeak: Int? { livePeakViewers }
     fileprivate var distinct: UniquesResource? { uniques }
     fileprivate var watchSeconds: Double { watchTimeSeconds }
 }
 
 /// What a summary says of everybody, and of each group of viewers as well.
 private protocol AudienceFigures {
-    var livePeak: Int { get }
+    var livePeak: Int? { get }
     var averageViewers: Double { get }
     var averageMinuteAudience: Double { get }
     var joins: Int { get }
@@ -76,9 +76,10 @@ extension AudienceFigures {
         peak: (viewers: Int, at: Timestamp?)? = nil
     ) -> [CSVText.Cell] {
         [
-            .optional(group?.by), .optional(group?.name), .optional(peak?.viewers), .time(peak?.at), .count(livePeak),
-            .number(averageViewers), .number(averageMinuteAudience), .count(joins), .count(leaves), .count(switches),
-            .optional(distinct?.users), .optional(distinct?.devices), .optional(distinct?.estimated),
+            .optional(group?.by), .optional(group?.name), .optional(peak?.viewers), .time(peak?.at),
+            .optional(livePeak), .number(averageViewers), .number(averageMinuteAudience), .count(joins),
+            .count(leaves), .count(switches), .optional(distinct?.users), .optional(distinct?.devices),
+            .optional(distinct?.estimated),
             .optional(distinct.map { $0.approximate ? "true" : "false" }), .number(watchSeconds / 3600),
             .number(joins > 0 ? watchSeconds / Double(joins) : 0), .optional(averageStartupSeconds),
             .number(stalledSeconds), .number(rebufferRatio),

@@ -32,9 +32,9 @@ extension ViewershipSummary {
         uniques = UniquesResource(broadcast.uniques)
         watchHours = watched / 3600
         averageWatchSeconds = whole.joins > 0 ? watched / Double(whole.joins) : 0
-        averageStartupSeconds = broadcast.startup.average(of: broadcast.startups)
-        stalledSeconds = Double(broadcast.stalled) / 1000
-        rebufferRatio = broadcast.stalled.part(ofWatched: whole.watched)
+        averageStartupSeconds = whole.startup.average(of: whole.startups)
+        stalledSeconds = Double(whole.stalled) / 1000
+        rebufferRatio = whole.stalled.part(ofWatched: whole.watched)
         coverage = figures.coverage
         excluded = Dictionary(uniqueKeysWithValues: zip(Exclusion.allCases.map(\.rawValue), broadcast.excluded))
         byProtocol = figures.resources(.playback)

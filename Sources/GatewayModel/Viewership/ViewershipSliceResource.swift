@@ -6,10 +6,11 @@ public struct ViewershipSliceResource: Codable, Sendable, Hashable {
     public var leaves: Int
     /// Changes of rendition, to the one that is told of.
     public var switches: Int
-    /// Distinct viewers, one of two groups in both; null where the single playbacks are kept no longer.
+    /// Distinct viewers, by what their playbacks were last, and by all renditions that they played; null where the single
+    /// playbacks are kept no longer.
     @ExplicitNull public var uniques: UniquesResource?
-    /// The most viewers at once as they were counted live, once a second.
-    public var livePeakViewers: Int
+    /// The most viewers at once as they were counted live, once a second; null where nobody knows.
+    @ExplicitNull public var livePeakViewers: Int?
     /// Viewers on average over the time on the air (ACV).
     public var averageViewers: Double
     /// The average audience of the whole minutes (AMA).
@@ -29,7 +30,7 @@ public struct ViewershipSliceResource: Codable, Sendable, Hashable {
         leaves = 0
         switches = 0
         uniques = nil
-        livePeakViewers = 0
+        livePeakViewers = nil
         averageViewers = 0
         averageMinuteAudience = 0
         watchTimeSeconds = 0

@@ -18,12 +18,6 @@ public struct BroadcastRow: Sendable, Equatable {
     public var peakAt: Int64?
     /// Distinct viewers.
     public var uniques: UniqueViewers
-    /// Milliseconds that players waited for media.
-    public var stalled: Int64
-    /// Milliseconds from wish to picture, of those of whom it is known, and how many they are.
-    public var startup: Int64
-    /// How many `startup` is of.
-    public var startups: Int
     /// Sessions that joined and whose players reported of themselves.
     public var heard: Int
     /// Ids that were handed out and never seen again.
@@ -42,9 +36,6 @@ public struct BroadcastRow: Sendable, Equatable {
         peak: Int = 0,
         peakAt: Int64? = nil,
         uniques: UniqueViewers = .init(),
-        stalled: Int64 = 0,
-        startup: Int64 = 0,
-        startups: Int = 0,
         heard: Int = 0,
         unseen: Int = 0,
         excluded: [Int] = Exclusion.allCases.map { _ in 0 }
@@ -58,9 +49,6 @@ public struct BroadcastRow: Sendable, Equatable {
         self.peak = peak
         self.peakAt = peakAt
         self.uniques = uniques
-        self.stalled = stalled
-        self.startup = startup
-        self.startups = startups
         self.heard = heard
         self.unseen = unseen
         self.excluded = excluded

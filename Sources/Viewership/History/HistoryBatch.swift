@@ -19,7 +19,7 @@ public struct HistoryBatch: Sendable {
     public var broadcasts: [Int64: BroadcastRow] = [:]
     /// When viewers by requests were last heard of, by shard.
     public var lastHits: [UInt8: LastHits] = [:]
-    /// What belongs to no room; nil where that is as it was.
+    /// What is counted of no room; nil where nobody looked.
     public var counters: RunCounters?
     /// Rows that found no space.
     public var dropped = 0

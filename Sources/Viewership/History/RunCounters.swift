@@ -1,4 +1,4 @@
-/// Counters of no room, which go on where an earlier run left them, so that nobody sees them fall.
+/// What was counted of viewers and not by rooms; it goes on where an earlier run left it, so that nobody sees it fall.
 public struct RunCounters: Sendable, Equatable, Codable {
     /// How long viewers waited for their first media.
     public var startups: StartupHistogram

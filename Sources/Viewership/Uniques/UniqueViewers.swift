@@ -32,9 +32,9 @@ public struct UniqueCounters: Sendable {
     private var devices: UniqueCounter
     private var estimated: UniqueCounter
 
-    /// Nobody; beyond `limit` of a kind the count is an estimate.
-    public init(limit: Int = 1_000_000) {
-        users = UniqueCounter(limit: limit)
+    /// Nobody; beyond `limit` of a kind, or else a million, the count is an estimate.
+    public init(limit: Int? = nil) {
+        users = UniqueCounter(limit: limit ?? UniqueCounter.exactLimit)
         devices = users
         estimated = users
     }

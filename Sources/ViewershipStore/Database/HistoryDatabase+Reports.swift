@@ -133,6 +133,15 @@ extension HistoryDatabase {
         }
     }
 
+    /// No more is to come of it; a time is not looked at.
+    func hasEnded(_ scope: ReportScope) throws(StoreFault) -> Bool {
+        guard case .broadcast(let epoch) = scope else { return false }
+        return try store.read { database in
+            let sql = "SELECT ended IS NOT NULL FROM broadcast WHERE epoch = ?"
+            return try Bool.fetchOne(database, sql: sql, arguments: [epoch]) ?? false
+        }
+    }
+
     /// What groups had at most at once, and what they watched in minutes that were on the air from beginning to end.
     func groups(of scope: ReportScope) throws(StoreFault) -> [ViewerGroup?: GroupFigures] {
         try store.read { database in
@@ -186,7 +195,8 @@ extension HistoryDatabase {
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT protocol, rendition, region, client, code, viewer, is_user, estimate FROM session
+                    SELECT protocol, rendition, region, client, code, viewer, is_user, estimate, renditions
+                    FROM session
                     WHERE \(scope.sessions)
                     """,
                 arguments: scope.arguments
@@ -196,7 +206,12 @@ extension HistoryDatabase {
                 let viewer = try row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) }
                 let isUser = try row.decode(Bool.self, forColumn: "is_user")
                 let estimate = try row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) }
-                for group in [nil] + (try Dimensions(row)?.groups ?? []) {
+                var groups = Set<ViewerGroup?>([nil] + (try Dimensions(row)?.groups ?? []))
+                // Of the rest of the dimensions it is known where a session stood last, of these all.
+                for name in RenditionList.names(in: try row.decode(String?.self, forColumn: "renditions") ?? "") {
+                    groups.insert(ViewerGroup(.rendition, name))
+                }
+                for group in groups {
                     counters[group, default: UniqueCounters(limit: limit)]
                         .insert(viewer: viewer, isUser: isUser, estimate: estimate, session: session)
                 }

@@ -113,6 +113,9 @@ extension HistoryDatabase {
                             FROM minute WHERE protocol <> ''
                         ) WHERE place = 1 AND epoch IN (SELECT epoch FROM broadcast)
                     );
+                    ALTER TABLE broadcast DROP COLUMN stalled;
+                    ALTER TABLE broadcast DROP COLUMN startup;
+                    ALTER TABLE broadcast DROP COLUMN startups;
                     CREATE TABLE group_peak (
                         epoch INTEGER NOT NULL, minute INTEGER NOT NULL, grouping TEXT NOT NULL, name TEXT NOT NULL,
                         most INTEGER NOT NULL, PRIMARY KEY (epoch, minute, grouping, name)

@@ -90,16 +90,18 @@ extension HistoryDatabase {
                 sql: "DELETE FROM seen WHERE epoch NOT IN (SELECT epoch FROM broadcast WHERE ended IS NULL)"
             )
             guard let minutesBefore else { return deleted == step }
+            // Whole minutes, so that no broadcast goes before its last one.
+            let minute = minutesBefore / 60_000
             for table in ["minute", "group_peak"] {
                 try database.execute(
                     sql: """
                         DELETE FROM \(table) WHERE minute < ?
                         AND (epoch = 0 OR epoch IN (SELECT epoch FROM broadcast WHERE ended < ?))
                         """,
-                    arguments: [minutesBefore / 60_000, minutesBefore]
+                    arguments: [minute, minute * 60_000]
                 )
             }
-            try database.execute(sql: "DELETE FROM broadcast WHERE ended < ?", arguments: [minutesBefore])
+            try database.execute(sql: "DELETE FROM broadcast WHERE ended < ?", arguments: [minute * 60_000])
             return deleted == step
         }
     }
@@ -200,18 +202,17 @@ extension HistoryDatabase {
         try run(
             """
             INSERT INTO broadcast (epoch, room, room_sid, began, ended, on_air, peak, peak_at, users, devices, estimated,
-            approximate, stalled, startup, startups, excluded, heard, unseen)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            approximate, excluded, heard, unseen)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (epoch) DO UPDATE SET room_sid = excluded.room_sid, ended = excluded.ended,
             on_air = excluded.on_air, peak = excluded.peak, peak_at = excluded.peak_at, users = excluded.users,
             devices = excluded.devices, estimated = excluded.estimated, approximate = excluded.approximate,
-            stalled = excluded.stalled, startup = excluded.startup, startups = excluded.startups,
             excluded = excluded.excluded, heard = excluded.heard, unseen = excluded.unseen
             """,
             with: [
                 row.epoch, row.room, row.roomSID, row.began, row.ended, row.onAir, row.peak, row.peakAt,
-                row.uniques.users, row.uniques.devices, row.uniques.estimated, row.uniques.isApproximate, row.stalled,
-                row.startup, row.startups, row.excluded.map(String.init).joined(separator: " "),
+                row.uniques.users, row.uniques.devices, row.uniques.estimated, row.uniques.isApproximate,
+                row.excluded.map(String.init).joined(separator: " "),
                 row.heard, row.unseen,
             ],
             in: database

@@ -22,9 +22,6 @@ extension BroadcastRow {
                 estimated: row.decode(forColumn: "estimated"),
                 isApproximate: row.decode(forColumn: "approximate")
             ),
-            stalled: row.decode(forColumn: "stalled"),
-            startup: row.decode(forColumn: "startup"),
-            startups: row.decode(forColumn: "startups"),
             heard: row.decode(forColumn: "heard"),
             unseen: row.decode(forColumn: "unseen"),
             excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ").map { Int($0) ?? 0 }
