@@ -72,6 +72,7 @@ let package = Package(
             providers: [.apt(["libpango1.0-dev", "libcairo2-dev"])]
         ),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CSeccomp", providers: [.apt(["libseccomp-dev"])]),
 
         // What flows, and who is on air.
         .target(name: "Media", dependencies: nioProducts("NIOCore"), swiftSettings: strict),
@@ -153,8 +154,9 @@ let package = Package(
         .target(
             name: "ControlAPI",
             dependencies: [
-                "Stage", "Assets", "Viewership", "Webhooks", "GatewayModel", logging, metrics,
+                "Stage", "Assets", "Viewership", "Webhooks", "GatewayModel", logging, metrics, crypto,
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nioProducts("NIOCore"),
@@ -177,7 +179,7 @@ let package = Package(
             dependencies: [
                 "Media", "Stage", "RTMP", "HLS", "Codecs", "Ingest", "Mixer", "Egress", "FanOut", "Viewership",
                 "ViewershipStore", "Recording", "RoomStore", "Assets", "Webhooks", "GatewayModel", "ControlAPI",
-                "Pages",
+                "Pages", "CSeccomp",
                 logging, metrics,
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -257,7 +259,18 @@ let package = Package(
         .tests(of: "SQLiteStore", "FootlightTesting", "GRDB"),
         .tests(of: "ViewershipStore", "Media", "SQLiteStore", "Stage", "Viewership", "GRDB", "Logging"),
         .tests(of: "RoomStore", "SQLiteStore", "Stage", "FootlightTesting", "GRDB", "Logging"),
-        .tests(of: "Webhooks", "FootlightTesting", "Crypto", "Logging", "NIOCore", "NIOPosix", "NIOHTTP1"),
+        .tests(
+            of: "Webhooks",
+            "FootlightTesting",
+            "SQLiteStore",
+            "Crypto",
+            "GRDB",
+            "Logging",
+            "NIOCore",
+            "NIOPosix",
+            "NIOEmbedded",
+            "NIOHTTP1"
+        ),
         .tests(of: "GatewayModel"),
         .tests(of: "Assets", "Stage", "FootlightTesting", "NIOCore"),
         .tests(
@@ -315,6 +328,29 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzing is a build of its own, of which the usual one knows nothing: see deploy/fuzz.
+if Context.environment["FOOTLIGHT_FUZZ"] != nil {
+    for target in package.targets where target.type == .regular {
+        target.swiftSettings = strict + [.unsafeFlags(["-O", "-sanitize=fuzzer"])]
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "footlight-fuzz",
+            dependencies: [
+                "Media", "Stage", "RTMP", "HLS", "Ingest", "FanOut", "Viewership", "ViewershipStore", "RoomStore",
+                "Webhooks",
+                "GatewayModel", "Assets", "ControlAPI", "Egress", "Gateway", logging,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ] + nioProducts("NIOCore", "NIOEmbedded", "NIOHTTP1"),
+            path: "Tests/Fuzz",
+            exclude: ["Corpus"],
+            swiftSettings: strict,
+            // Others cannot link what it takes to know which code was reached.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]
+        )
+    )
+}
 
 extension Target {
     /// Where a product comes from that is not named like its package.

@@ -44,7 +44,9 @@ final class OpenFile: Sendable {
     func status() throws(AssetFault) -> (size: Int, writtenAt: Int) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw AssetFault("stat") }
-        return (Int(status.st_size), Int(status.st_mtim.tv_sec) * 1_000_000_000 + Int(status.st_mtim.tv_nsec))
+        // It tells versions apart and nothing else: one that lies beyond what 64 bits hold, in 2262, may wrap.
+        let seconds = Int(status.st_mtim.tv_sec)
+        return (Int(status.st_size), seconds &* 1_000_000_000 &+ Int(status.st_mtim.tv_nsec))
     }
 }
 

@@ -9,14 +9,16 @@ public protocol RequestLogTaking: Sendable {
     /// Takes a log, a line of JSON for each request.
     ///
     /// - Parameters:
-    ///   - isCompressed: Whether it is a gzip file.
     ///   - name: Whose log it is.
+    ///   - isCompressed: Whether it is a gzip file.
     ///   - room: The one room, by unique name, that it may tell of; nil for all.
-    /// - Throws: 53004 for what cannot be read, 53006 while too many are being read.
+    ///   - body: Receives the log; called when it may be sent.
+    /// - Throws: 53004 for what cannot be read, 53006 while too many are being read, 429 for a second one of the same
+    ///   sender, and what `body` throws.
     func take(
-        _ body: ByteBuffer,
-        isCompressed: Bool,
         of name: String,
-        room: String?
+        isCompressed: Bool,
+        room: String?,
+        body: @Sendable () async throws(StageError) -> ByteBuffer
     ) async throws(StageError) -> LogReceiptResource
 }

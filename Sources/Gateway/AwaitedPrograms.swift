@@ -26,8 +26,8 @@ struct AwaitedPrograms {
 extension Pipeline {
     /// What the viewers of rooms want of their programs.
     ///
-    /// Those who watch one are not to lose it with the last host, and those who came before the first one see the slate
-    /// if the room has one of its own for them.
+    /// Those who watch one are not to lose it with the last host, nor by a restart of the gateway; and those who came
+    /// before the first one see the slate if the room has one of its own for them.
     ///
     /// - Parameter counted: The rooms in which viewers count.
     func viewersWishes(_ counted: [String]) -> Set<AwaitedPrograms.Wish> {
@@ -42,7 +42,7 @@ extension Pipeline {
         var wishes: Set<AwaitedPrograms.Wish> = []
         for room in rooms where feeds.feed(room) != nil {
             wishes.insert(.init(room: room, demand: .viewers))
-            if hasOpeningSlate(room) { wishes.insert(.init(room: room, demand: .opening)) }
+            if hasOpeningSlate(room) || hls.isReturning(room) { wishes.insert(.init(room: room, demand: .opening)) }
         }
         return wishes
     }

@@ -49,26 +49,44 @@ public struct GatewayService: Sendable {
         for key in configuration.unknownKeys {
             logger.warning("the configuration file has a key that is no setting", metadata: ["key": "\(key)"])
         }
-        let descriptors = DescriptorLimit.raise()
-        if descriptors < configuration.wantedDescriptors {
+        if !configuration.writesCores { ProcessSecrecy.keep(logger) }
+        let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
+        let plan = DescriptorPlan(limit: DescriptorLimit.raise(), threads: threads, configuration: configuration)
+        if plan.viewers < configuration.maximumViewers || plan.hosts < configuration.maximumHosts {
             logger.warning(
                 "the system allows too few open files for as many viewers and hosts as the settings do",
-                metadata: ["allowed": "\(descriptors)", "wanted": "\(configuration.wantedDescriptors)"]
+                metadata: [
+                    "allowed": "\(plan.limit)", "viewer_connections": "\(plan.viewers)", "hosts": "\(plan.hosts)",
+                    "mixer_connections": "\(plan.mixers)",
+                ]
             )
         }
+        // What is made from here on, by mixers too, is not for everybody; secrets and databases are for the owner alone.
+        umask(0o027)
         let directory = try DataDirectory(configuration.dataDirectory)
+        let lock = try DataDirectoryLock(directory)
+        defer { withExtendedLifetime(lock) {} }
+        if let mode = directory.widerMode {
+            logger.notice("the data folder is for its owner alone now", metadata: ["mode": "\(String(mode, radix: 8))"])
+        }
+        // What is left here is of a process that is gone.
         directory.remove(Endpoints.fileName)
         let secrets = try GatewaySecrets(directory)
+        let revoked = RevokedTokenStore(path: directory.filePath("tokens.sqlite"), logger: logger)
         let tokens = await AccessTokens(
             signingKey: secrets.signingKey,
             kid: secrets.signingKeyName,
-            retired: try RetiredKeys.load(from: configuration.resolvedRetiredKeys)
+            retired: try RetiredKeys.load(from: configuration.resolvedRetiredKeys),
+            revocations: TokenRevocations(revoked.load(), store: revoked)
         )
-        try await OperatorToken.ensure(in: directory, tokens: tokens)
+        SigningKeyService.log(try await OperatorToken.ensure(in: directory, tokens: tokens), to: logger)
         EgressLibraries.initialise()
 
-        let threads = configuration.threads == 0 ? System.coreCount : configuration.threads
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let manager = SystemdNotifier(
+            environment: ProcessInfo.processInfo.environment,
+            pid: ProcessInfo.processInfo.processIdentifier
+        )
         let ports = ListeningPorts { [logger] ports in
             guard let rtmp = ports.rtmp, let http = ports.http, let admin = ports.admin else { return }
             let endpoints = Endpoints(
@@ -80,14 +98,21 @@ public struct GatewayService: Sendable {
             )
             do {
                 try endpoints.write(to: directory)
+                manager?.ready()
             } catch {
                 logger.error("cannot write the endpoints", metadata: ["error": "\(error)"])
             }
             whenListening(endpoints)
         }
-        let launcher = MixerLauncher(configuration: configuration, tokens: tokens, ports: ports)
+        let launcher = MixerLauncher(
+            configuration: configuration,
+            tokens: tokens,
+            ports: ports,
+            logger: logger
+        )
         let pipeline = Pipeline(
             configuration: configuration,
+            plan: plan,
             group: group,
             secrets: secrets,
             tokens: tokens,
@@ -98,7 +123,7 @@ public struct GatewayService: Sendable {
             logger: logger
         )
         let salt = SaltKeeping(viewership: pipeline.viewership, directory: directory, logger: logger)
-        let gate = WebhookGuard(allowsPrivateAddresses: configuration.resolvedAllowsPrivateWebhooks)
+        let gate = WebhookGuard(allowsPrivateAddresses: configuration.allowsPrivateWebhooks)
         do {
             let webhooks = try WebhookDispatcher(
                 WebhookConfiguration(configuration, path: directory.filePath("webhooks.sqlite")),
@@ -113,17 +138,20 @@ public struct GatewayService: Sendable {
                 webhooks,
                 salt: salt,
                 behind: gate,
+                within: plan,
                 ports: ports,
                 beside: companion,
-                group: group
+                group: group,
+                lock: lock,
+                manager: manager
             )
         } catch {
-            directory.remove(Endpoints.fileName)
+            Endpoints.removeOwn(from: directory)
             await pipeline.keeper.close(within: Self.keepingLimit)
             try? await group.shutdownGracefully()
             throw error
         }
-        directory.remove(Endpoints.fileName)
+        Endpoints.removeOwn(from: directory)
         await pipeline.keeper.close(within: Self.keepingLimit)
         await pipeline.history.close()
         try await group.shutdownGracefully()
@@ -134,31 +162,59 @@ public struct GatewayService: Sendable {
         _ webhooks: WebhookDispatcher,
         salt: SaltKeeping,
         behind gate: WebhookGuard,
+        within plan: DescriptorPlan,
         ports: ListeningPorts,
         beside companion: (any Service)?,
-        group: MultiThreadedEventLoopGroup
+        group: MultiThreadedEventLoopGroup,
+        lock: DataDirectoryLock,
+        manager: SystemdNotifier?
     ) async throws {
         @Sendable func opened(_ listener: String, port: Int) {
             self.opened(listener, port: port, of: pipeline)
             if let port = UInt16(exactly: port) { gate.refuse(ownPort: port) }
         }
-        let rtmp = try await listen("RTMP", pipeline, port: configuration.rtmpPort, tls: nil, group: group)
+        let (connections, mixerConnections) = (plan.gate, plan.mixerGate)
+        var limits = configuration.rtmpLimits(plan)
+        limits.isProxy = { [proxies = pipeline.proxies] in proxies.include($0) }
+        func listen(_ name: String, port: Int, tls: NIOSSLContext? = nil) async throws -> RTMPServer {
+            do {
+                return try await RTMPServer.start(
+                    host: configuration.host,
+                    port: port,
+                    group: group,
+                    delegate: pipeline.doors,
+                    limits: limits,
+                    tls: tls,
+                    gate: connections
+                )
+            } catch {
+                throw ListenError(name, host: configuration.host, port: port, error: error)
+            }
+        }
+        let rtmp = try await listen("RTMP", port: configuration.rtmpPort)
         opened("RTMP", port: rtmp.port)
+        let mixerRTMP = try await listenToMixers(pipeline, gate: mixerConnections, group: group)
+        opened("mixer RTMP", port: mixerRTMP.port)
+        ports.set(\.mixerRTMP, mixerRTMP.port)
         var rtmps: RTMPServer?
         if let port = configuration.rtmpsPort {
-            let server = try await listen("RTMPS", pipeline, port: port, tls: try tlsContext(), group: group)
+            let server = try await listen("RTMPS", port: port, tls: try tlsContext())
             opened("RTMPS", port: server.port)
             ports.set(\.rtmps, server.port)
             rtmps = server
         }
         ports.set(\.rtmp, rtmp.port)
-        let health = Health()
+        let health = Health(logger: logger)
+        let servers = [rtmp, rtmps].compactMap { $0 }
         let web = GatewayWeb(
             pipeline: pipeline,
             webhooks: webhooks,
             ports: ports,
             health: health,
             configuration: configuration,
+            gate: connections,
+            servers: servers,
+            adminConnections: plan.admin,
             logger: logger
         )
         let news = WebhookNews(
@@ -174,6 +230,10 @@ public struct GatewayService: Sendable {
             opened("HTTP", port: port)
             ports.set(\.http, port)
         }
+        let mixerHTTP = web.mixerSite(gate: mixerConnections, group: group, logger: logger) { port in
+            opened("mixer HTTP", port: port)
+            ports.set(\.mixerHTTP, port)
+        }
         let admin = web.adminSite(group: group, logger: logger) { port in
             opened("admin", port: port)
             ports.set(\.admin, port)
@@ -186,51 +246,76 @@ public struct GatewayService: Sendable {
             viewership: pipeline.viewership,
             logger: logger
         )
+        var parts: [LivenessMonitor.Part] = [
+            .store("rooms") { [keeper = pipeline.keeper] answer in keeper.probe(answer) },
+            .store("viewership") { [pipeline] answer in pipeline.history.probe(pipeline.viewership, answer) },
+            .store("webhooks") { answer in webhooks.probe(answer) },
+            .mixers(pipeline.mixers),
+        ]
+        parts += LivenessMonitor.Part.loops(of: group)
+        parts += LivenessMonitor.Part.folder(salt.directory, lock: lock)
+        let monitor = LivenessMonitor(parts: parts, health: health, manager: manager)
         // Stopped in the reverse order: first the doors to the outside and everyone inside, then the mixers, then HTTP.
         let services: [any Service] = [
+            monitor,
             news,
             Upkeep(pipeline: pipeline, news: news, web: web, health: health, logger: logger),
+            ConnectionWatch(gate: connections, mixers: mixerConnections, health: health, logger: logger),
             salt,
             SessionKeyKeeping(viewership: pipeline.viewership, directory: salt.directory, logger: logger),
+            SigningKeyService(
+                tokens: pipeline.tokens,
+                directory: salt.directory,
+                retiredKeys: configuration.resolvedRetiredKeys,
+                logger: logger
+            ),
             RecordingUpkeep(recordings: pipeline.recordings),
             beats,
             admin,
             http,
+            mixerHTTP,
             pipeline.mixers,
-            Draining(pipeline: pipeline, servers: [rtmp, rtmps].compactMap { $0 }, health: health),
+            Draining(pipeline: pipeline, servers: servers + [mixerRTMP], health: health),
         ]
         var running = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
         if let companion {
             running.append(.init(service: companion, successTerminationBehavior: .gracefullyShutdownGroup))
         }
-        var group = ServiceGroupConfiguration(
+        var serviceGroup = ServiceGroupConfiguration(
             services: running,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        group.maximumGracefulShutdownDuration = .seconds(20)
-        group.maximumCancellationDuration = .seconds(5)
-        try await ServiceGroup(configuration: group).run()
+        serviceGroup.maximumGracefulShutdownDuration = .seconds(20)
+        serviceGroup.maximumCancellationDuration = .seconds(5)
+        try await ServiceGroup(configuration: serviceGroup).run()
     }
 
-    private func listen(
-        _ name: String,
+    /// Opens the port to which mixers publish, and from which they play hosts.
+    private func listenToMixers(
         _ pipeline: Pipeline,
-        port: Int,
-        tls: NIOSSLContext?,
+        gate: ConnectionGate,
         group: any EventLoopGroup
     ) async throws -> RTMPServer {
+        var doors = pipeline.doors
+        doors.isForMixers = true
+        var limits = RTMPLimits()
+        limits.connections = gate.limit
+        limits.preAuthConnections = gate.limit
+        // All of them come from this machine.
+        limits.isProxy = { _ in true }
+        let host = GatewayConfiguration.mixerHost
         do {
             return try await RTMPServer.start(
-                host: configuration.host,
-                port: port,
+                host: host,
+                port: 0,
                 group: group,
-                delegate: pipeline.doors,
-                limits: configuration.rtmpLimits,
-                tls: tls
+                delegate: doors,
+                limits: limits,
+                gate: gate
             )
         } catch {
-            throw ListenError(name, host: configuration.host, port: port, error: error)
+            throw ListenError("mixer RTMP", host: host, port: 0, error: error)
         }
     }
 

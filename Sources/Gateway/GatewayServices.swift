@@ -5,28 +5,8 @@ import RTMP
 import Recording
 import ServiceLifecycle
 import Stage
-import Synchronization
 import Viewership
 import ViewershipStore
-
-/// Whether new work should be sent here; what `/readyz` answers.
-final class Health: Sendable {
-    /// Seconds after which somebody who was sent away may try again.
-    static let retryAfter = 5
-
-    private let isDraining = Atomic<Bool>(false)
-    private let isOverloaded = Atomic<Bool>(false)
-
-    var isReady: Bool { !isDraining.load(ordering: .relaxed) && !isOverloaded.load(ordering: .relaxed) }
-
-    func setOverloaded(_ isOverloaded: Bool) {
-        self.isOverloaded.store(isOverloaded, ordering: .relaxed)
-    }
-
-    func drain() {
-        isDraining.store(true, ordering: .relaxed)
-    }
-}
 
 /// Deletes recorded files that are kept no longer.
 struct RecordingUpkeep: Service {
@@ -51,7 +31,7 @@ struct Draining: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        health.drain()
+        health.set(.draining, "the gateway is being stopped")
         pipeline.stage.drain()
         pipeline.livestreams.shutdown()
         pipeline.recordings.shutdown()

@@ -7,12 +7,19 @@ final class ListeningPorts: Sendable {
         var http: Int?
         var admin: Int?
         var rtmps: Int?
+        /// RTMP for mixers, on loopback.
+        var mixerRTMP: Int?
+        /// HTTP for mixers, on loopback.
+        var mixerHTTP: Int?
+
+        /// All that are open.
+        var all: [Int] { [rtmp, http, admin, rtmps, mixerRTMP, mixerHTTP].compactMap(\.self) }
     }
 
     private let ports = Mutex(Ports())
     private let whenComplete: @Sendable (Ports) -> Void
 
-    /// - Parameter whenComplete: Called once RTMP, HTTP and admin ports are all known.
+    /// - Parameter whenComplete: Called once all ports but that of RTMPS are known.
     init(whenComplete: @escaping @Sendable (Ports) -> Void) {
         self.whenComplete = whenComplete
     }
@@ -22,7 +29,8 @@ final class ListeningPorts: Sendable {
     func set(_ key: any WritableKeyPath<Ports, Int?> & Sendable, _ port: Int) {
         let complete = ports.withLock { ports -> Ports? in
             ports[keyPath: key] = port
-            return ports.rtmp != nil && ports.http != nil && ports.admin != nil ? ports : nil
+            let needed = [ports.rtmp, ports.http, ports.admin, ports.mixerRTMP, ports.mixerHTTP]
+            return needed.contains(nil) ? nil : ports
         }
         if let complete { whenComplete(complete) }
     }

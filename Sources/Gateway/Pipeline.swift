@@ -44,6 +44,8 @@ struct Pipeline: Sendable {
     let keeper: RoomKeeper
     /// The rooms' pictures and sounds.
     let assets: AssetStore
+    /// What programs do without, for the log and the metrics.
+    let degradation: DegradationLog
 
     let doors: StreamDoors
     let site: MediaSite
@@ -52,9 +54,12 @@ struct Pipeline: Sendable {
     let tokens: AccessTokens
     private let observation: StageObservation
 
-    /// - Parameter clock: The audience's; its time-outs go by it.
+    /// - Parameters:
+    ///   - plan: How many descriptors there are for whom; nil where there are enough.
+    ///   - clock: The audience's; its time-outs go by it.
     init(
         configuration: GatewayConfiguration,
+        plan: DescriptorPlan? = nil,
         group: any EventLoopGroup,
         secrets: GatewaySecrets,
         tokens: AccessTokens,
@@ -67,6 +72,7 @@ struct Pipeline: Sendable {
     ) {
         self.tokens = tokens
         self.assets = assets
+        degradation = DegradationLog(logger: logger)
         let stage = RoomDirectory(
             settings: StageSettings(
                 maximumRooms: configuration.maximumRooms,
@@ -88,7 +94,7 @@ struct Pipeline: Sendable {
         let feeds = FeedDirectory(group: group, configuration: fanOut)
         self.feeds = feeds
 
-        let ingest = IngestConfiguration(maximumPublishers: configuration.maximumHosts)
+        let ingest = IngestConfiguration(maximumPublishers: plan?.hosts ?? configuration.maximumHosts)
         let hosts = HostDoor(stage: stage, configuration: ingest, logger: logger) { grant in
             feeds.open(HostFeedName(grant).text, tick: .zero).makePublisher()
         }
@@ -100,6 +106,7 @@ struct Pipeline: Sendable {
             configuration: supervision,
             logger: logger,
             isInProgress: { (try? stage.summary(of: $0))?.status == .inProgress },
+            packets: { feeds.feed($0)?.activity.packets ?? 0 },
             onExit: { stage.mixerStopped(room: $0) },
             onSentence: { room, sentence in
                 let sid = sentence.participantSID
@@ -128,6 +135,8 @@ struct Pipeline: Sendable {
             clock: clock,
             configuration: ViewershipConfiguration(
                 targetDuration: Double(fanOut.hls.targetDuration),
+                unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
+                viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
                 region: configuration.homeRegion ?? ""
             )
         )
@@ -150,7 +159,7 @@ struct Pipeline: Sendable {
         let news = LivestreamNews(stage: stage)
         livestreams = Livestreams(
             feeds: feeds,
-            policy: TargetPolicy(allowsPrivateAddresses: configuration.resolvedAllowsPrivateOutputs),
+            policy: TargetPolicy(allowsPrivateAddresses: configuration.allowsPrivateOutputs),
             maximumLivestreams: configuration.maximumLivestreams,
             onFault: { room, error in stage.livestreamFailed(room: room, error) },
             onWarning: { room, warning in stage.livestreamWarned(room: room, warning) },
@@ -189,7 +198,7 @@ struct Pipeline: Sendable {
             feeds: feeds,
             hls: hls,
             audience: viewership,
-            limits: HTTPLimits(configuration),
+            limits: HTTPLimits(configuration, plan: plan),
             reading: reading
         )
         logs = AudienceLogs(audience: viewership, takesDevices: reading.takesDevices, clock: clock) { room in
@@ -208,6 +217,7 @@ struct Pipeline: Sendable {
             viewership: viewership,
             keeper: keeper,
             assets: assets,
+            degradation: degradation,
             logger: logger
         )
         observation = stage.observe { follower.follow($0) }

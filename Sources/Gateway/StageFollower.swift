@@ -23,6 +23,7 @@ struct StageFollower: Sendable {
     let viewership: ViewershipLedger
     let keeper: RoomKeeper
     let assets: AssetStore
+    let degradation: DegradationLog
     let logger: Logger
 
     func follow(_ event: StageEvent) {
@@ -53,10 +54,13 @@ struct StageFollower: Sendable {
         case .dominantSpeakerChanged(let change):
             log(change, room: room)
         case .roomEnded(let view):
+            degradation.roomEnded(room)
             end(event)
             if view.lingerTime == 0 { endProgram(event) }
         case .roomUpdated(let view) where view.status == .completed:
             endProgram(event)
+        case .roomUpdated(let view):
+            degradation.follow(view)
         default:
             break
         }
@@ -68,7 +72,7 @@ struct StageFollower: Sendable {
         viewership.roomBegan(room.name, sid: room.sid)
         viewership.setBitrates(room.name, room.settings.program.bitrates)
         let (feed, renditions) = feeds.open(room.name, with: room.settings.program.ladder)
-        hls.roomBegan(room.name, feed: feed, renditions: renditions)
+        hls.roomBegan(room.name, feed: feed, renditions: renditions, wasOnAir: room.wasOnAir)
         recordings.roomBegan(
             room.name,
             sid: room.sid,

@@ -57,6 +57,21 @@ public struct TokenMint: Sendable {
         )
     }
 
+    /// A token for somebody who runs the gateway.
+    ///
+    /// - Parameters:
+    ///   - name: Who it is, as the audit log names the bearer: 1 to 64 letters, digits, `_` and `-`.
+    ///   - lifetime: How long it is good for.
+    /// - Throws: `StageError` 3073 for a name that is none.
+    public func operatorToken(name: String, lifetime: TokenLifetime) async throws -> String {
+        guard NameRule.check(name) == nil else {
+            throw StageError.invalidParameter("name", "must be 1 to 64 letters, digits, _ and -")
+        }
+        return try await sign(
+            AccessClaims(identity: name, role: .operator, expiresAt: Self.date(in: lifetime.seconds))
+        )
+    }
+
     private func sign(_ claims: AccessClaims) async throws -> String {
         let secrets = try GatewaySecrets(directory)
         let tokens = await AccessTokens(signingKey: secrets.signingKey, kid: secrets.signingKeyName)

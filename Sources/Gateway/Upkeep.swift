@@ -82,7 +82,7 @@ struct Upkeep: Service {
     private func look(at memory: inout MemoryWatch) {
         guard let used = MemoryUse.current()?.part, let isShort = memory.note(used) else { return }
         pipeline.feeds.holdAdmission(isShort)
-        health.setOverloaded(isShort)
+        health.set(.memory, isShort ? "\(Int(used * 100)) percent of the memory are in use" : nil)
         logger.log(
             level: isShort ? .warning : .notice,
             isShort ? "memory is short, new viewers are refused" : "memory is back, viewers are let in",

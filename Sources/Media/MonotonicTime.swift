@@ -29,10 +29,14 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         MonotonicTime(nanoseconds: nanoseconds + milliseconds * 1_000_000)
     }
 
-    /// The moment `seconds` later (earlier when negative).
+    /// The moment `seconds` later (earlier when negative); what is further away than a century is a century away, and
+    /// what is no number is now.
     public func advanced(seconds: Double) -> MonotonicTime {
-        MonotonicTime(nanoseconds: nanoseconds + Int64(seconds * 1e9))
+        let bounded = seconds.isNaN ? 0 : min(max(seconds, -Self.century), Self.century)
+        return MonotonicTime(nanoseconds: nanoseconds + Int64(bounded * 1e9))
     }
+
+    private static let century = 3_155_760_000.0
 
     /// Seconds from `other` to this moment; negative when this moment came first.
     public func seconds(since other: MonotonicTime) -> Double {

@@ -154,8 +154,9 @@ final class ProgramCore {
             let before = MonotonicSleep.threadSeconds()
             let began = MonotonicTime.now()
             makePicture(index, sample: sample, isLate: isLate)
-            composeSeconds += MonotonicSleep.threadSeconds() - before
-            gauge?.composed(in: MonotonicTime.now().seconds(since: began))
+            let spent = MonotonicSleep.threadSeconds() - before
+            composeSeconds += spent
+            gauge?.composed(in: MonotonicTime.now().seconds(since: began), processor: spent)
             let lateness = clock.anchor.milliseconds(at: now) - ProgramTime.fractionalMilliseconds(ofSample: sample)
             statistics.largestLateness = max(statistics.largestLateness, lateness)
         case .jump:

@@ -58,6 +58,7 @@ public final class ProgramMixer: Sendable {
     private let music: SlateMusic
     private let recorder: ArrivalRecorder?
     private let marks: WorkMarks?
+    private let onStuckDecoder: @Sendable (String) -> Void
     private let drawingRoom: DrawingRoom
 
     /// Prepares a program; its time begins now, so `start` should follow at once.
@@ -72,6 +73,8 @@ public final class ProgramMixer: Sendable {
     ///   - recorder: Takes down all that arrives, so that the program can be made again.
     ///   - marks: Where each host is marked while its media is decoded.
     ///   - onUselessAsset: Told once of each file given by `provide` that cannot be drawn or played, and why; any thread.
+    ///   - onStuckDecoder: Told the name of an input whose decoder has not come back from a packet for about five
+    ///     seconds; on the program's thread. Its thread cannot be ended, only the process.
     ///   - sink: Takes the program, first both decoder configurations, timestamps never decreasing; called on the
     ///     encoder's thread, and should return soon.
     /// - Throws: `CodecError` when the codecs do not take the configuration.
@@ -83,11 +86,13 @@ public final class ProgramMixer: Sendable {
         recorder: ArrivalRecorder? = nil,
         marks: WorkMarks? = nil,
         onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void = { _, _ in },
+        onStuckDecoder: @escaping @Sendable (_ input: String) -> Void = { _ in },
         sink: @escaping @Sendable (MediaPacket) -> Void
     ) throws(CodecError) {
         self.configuration = configuration
         self.recorder = recorder
         self.marks = marks
+        self.onStuckDecoder = onStuckDecoder
         recorder?.begin(configuration, firstSample: firstSample)
         anchor = ProgramAnchor(start: .now(), firstSample: firstSample)
         gauge = LoadGauge(budget: 1 / configuration.frameRate.perSecond)
@@ -314,10 +319,12 @@ public final class ProgramMixer: Sendable {
         )
         var thrift = Thrift(core, encoder: encoder)
         var reportAt = MonotonicTime.now()
+        var watch = DecodeWatch()
         while !takeChanges(core, &thrift) {
             let now = MonotonicTime.now()
             if now >= reportAt {
                 publish(core, now)
+                if let stuck = watch.look(inputs.map { (id: $0.id, work: $0.work) }) { onStuckDecoder(stuck) }
                 if let step = gauge.look(now: now) {
                     thrift.degrade(to: step, inputs)
                     recorder?.record(.degrade(step), step: core.steps)

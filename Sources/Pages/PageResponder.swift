@@ -20,6 +20,7 @@ public struct PageResponder<API: HTTPResponder<BasicRequestContext>>: HTTPRespon
             // The pages are for reading; what has another method is routed, and thus found.
             let isReading = request.method == .get || request.method == .head
             response = PageReply.text(isReading ? .notFound : .methodNotAllowed)
+            if !isReading { response.headers[.allow] = PageSite.methods(of: request.uri.path) }
         }
         if request.method == .head { response = response.createHeadResponse() }
         PagePolicy.add(to: &response, for: request)
@@ -28,6 +29,11 @@ public struct PageResponder<API: HTTPResponder<BasicRequestContext>>: HTTPRespon
 }
 
 extension PageSite {
+    /// The methods that an address takes.
+    static func methods(of path: String) -> String {
+        path == "/dashboard/session" ? "GET, HEAD, POST, DELETE" : "GET, HEAD"
+    }
+
     /// Whether an address belongs to the pages.
     static func owns(path: String) -> Bool {
         guard let first = path.split(separator: "/", maxSplits: 1).first else { return false }

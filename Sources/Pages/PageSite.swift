@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import Hummingbird
+public import Logging
 public import Media
 
 /// The pages a browser shows: the operator's dashboard and the page to watch a room on.
@@ -11,9 +12,11 @@ public struct PageSite: Sendable {
     let audience: @Sendable (_ room: String) -> PageAudience?
     let account: @Sendable (_ fields: HTTPFields, _ peer: String?) -> String?
     let clock: any MonotonicClock
+    let logger: Logger
     let files: StaticFiles
     let sessions: Guarded<SessionBook>
     let attempts: Guarded<LoginBudget>
+    let refusedLogins: Guarded<RefusedLogins>
     let watched: Guarded<AudienceCache>
 
     /// Takes what the pages ask.
@@ -22,6 +25,7 @@ public struct PageSite: Sendable {
     ///   - chartLibrary: The file of the chart library; where it is missing the dashboard shows its figures as tables.
     ///   - takesDevices: Whether ids that devices keep for themselves are used: the watch page keeps one only then.
     ///   - clock: For the age of sessions.
+    ///   - logger: Where refused logins are written down.
     ///   - account: Under which name the logins of one client are counted together, by the fields of its request and the
     ///     address at the other end of its connection; unless given, by that alone.
     ///   - verify: Who a token lets in; nil for a token that lets nobody look at every room.
@@ -30,6 +34,7 @@ public struct PageSite: Sendable {
         chartLibrary: String = StaticFiles.chartLibrary,
         takesDevices: Bool = false,
         clock: any MonotonicClock = SystemClock(),
+        logger: Logger = Logger(label: "footlight.pages"),
         account: @escaping @Sendable (_ fields: HTTPFields, _ peer: String?) -> String? = { $1 },
         verify: @escaping @Sendable (_ token: String) async -> PageUser?,
         audience: @escaping @Sendable (_ room: String) -> PageAudience?
@@ -38,9 +43,11 @@ public struct PageSite: Sendable {
         self.audience = audience
         self.account = account
         self.clock = clock
+        self.logger = logger
         files = StaticFiles(chartLibrary: chartLibrary, takesDevices: takesDevices)
         sessions = Guarded(SessionBook())
         attempts = Guarded(LoginBudget())
+        refusedLogins = Guarded(RefusedLogins())
         watched = Guarded(AudienceCache())
     }
 

@@ -3,7 +3,16 @@ public import NIOCore
 /// What one RTMP server grants to its peers before it says no: times, sizes and counts.
 ///
 /// Every number bounds something a stranger decides. Memory is always given out by bytes received, never by a length
-/// that was only announced.
+/// that was only announced. What one connection may have kept for it at a time:
+///
+/// - the handshake, and all else before a stream is published or played: `preAuthBytes`;
+/// - chunk streams: `chunkStreams` headers, of which `partialMessages` have an unfinished message, `partialBytes` in all;
+/// - a player: `playingBytes`, as it may send no more in a minute;
+/// - a publisher: `partialBytes`, one whole message of `mediaMessageBytes` whose inner messages are being handled, and what
+///   one read from the socket gave;
+/// - AMF0: what `amfDepth`, `amfNodes` and `amfStringBytes` let one message of `commandMessageBytes` hold, until it is
+///   handled;
+/// - answers: `highWaterMark` unread, and `turnAnswerBytes` beyond; while so much waits, nothing more is read or handled.
 public struct RTMPLimits: Sendable {
     // MARK: Before a stream is published or played
 
@@ -11,24 +20,34 @@ public struct RTMPLimits: Sendable {
     public var handshakeTimeout: TimeAmount = .seconds(5)
     /// From the accepted connection to an accepted publish or play.
     public var preAuthTimeout: TimeAmount = .seconds(10)
-    /// Bytes a peer may send before a publish or play was accepted.
+    /// Bytes a peer may send before a publish or play was accepted, within a minute if it takes so long.
     public var preAuthBytes = 64 * 1024
-    /// Connections of one address that have not yet published or played.
-    public var preAuthConnectionsPerAddress = 20
-    /// The same for a loopback address, where our own processes and a local proxy come from.
-    public var preAuthConnectionsPerLoopbackAddress = Int.max
-    /// Connections of all addresses but loopback ones that have not yet published or played.
+    /// Connections of one client that have not yet published or played; nil for any number.
+    public var preAuthConnectionsPerClient: Int? = 20
+    /// Connections of all clients that have not yet published or played.
     public var preAuthConnections = 500
+    /// Of the places for those, one in this many is for clients that published within the last hour.
+    public static let publishersShare = 5
+    /// Viewers of one client, a `PeerAddress.account`, that play at a time; nil for any number.
+    public var playersPerClient: Int? = 64
+    /// Whether an address is that of a proxy that stands for many clients, so that it has no limits of a client.
+    public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
     /// Connections in all.
     public var connections = 20_000
+
+    // MARK: While a stream is played
+
+    /// Bytes a player may send in a minute, those before it played included: acknowledgements, answers to pings, and
+    /// commands such as `pause` are a few hundred.
+    public var playingBytes = 64 * 1024
 
     // MARK: Chunks and messages
 
     /// The smallest chunk size a peer may choose; smaller ones cost more time than they carry media.
     public var smallestChunkSize = 128
-    /// Bytes of an audio, video or aggregate message.
+    /// Bytes of an audio, video or aggregate message of a publisher.
     public var mediaMessageBytes = 4 * 1024 * 1024
-    /// Bytes of a command, data or control message.
+    /// Bytes of any other message, and of any message of a peer that does not publish.
     public var commandMessageBytes = 64 * 1024
     /// Chunk streams that may carry an unfinished message at the same time.
     public var partialMessages = 8
@@ -36,6 +55,15 @@ public struct RTMPLimits: Sendable {
     public var partialBytes = 8 * 1024 * 1024
     /// Chunk streams a connection may use at all.
     public var chunkStreams = 64
+
+    // MARK: Turns of the event loop
+
+    /// Messages of one peer that are handled before the event loop's other peers have their turn.
+    public var turnMessages = 100
+    /// Bytes of messages that are no media after which a turn is over.
+    public var turnCommandBytes = 16 * 1024
+    /// Bytes of answers after which a turn is over.
+    public var turnAnswerBytes = 64 * 1024
 
     // MARK: AMF0
 

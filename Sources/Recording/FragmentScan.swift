@@ -11,6 +11,8 @@ struct FragmentScan: Equatable {
 
     /// The largest `moof` that is read: far above that of ten seconds at sixty pictures a second.
     private static let largestTable: UInt64 = 4 << 20
+    /// Seconds that no recording lasts; a fragment that says so is damaged.
+    private static let longest = 1e9
     /// Ticks per second of the tracks, by their ids.
     private var timescales: [UInt32: UInt32] = [:]
 
@@ -59,7 +61,8 @@ struct FragmentScan: Equatable {
                 total += UInt64(length)
             }
         }
-        return Double(base + total) / Double(timescale)
+        let end = (Double(base) + Double(total)) / Double(timescale)
+        return end <= Self.longest ? end : nil
     }
 
     private static func timescales(in moov: Data) -> [UInt32: UInt32] {

@@ -102,6 +102,9 @@ final class RecordingLibrary: Sendable {
 
     // MARK: At the start
 
+    /// No file is larger; a description that says so is damaged, and sums of it would overflow.
+    private static let mostBytes = 1 << 50
+
     /// Finds the files of earlier lives, and ends those that were being written when their process died.
     func load() {
         let manager = FileManager.default
@@ -110,7 +113,9 @@ final class RecordingLibrary: Sendable {
             for name in (try? manager.contentsOfDirectory(atPath: folder)) ?? [] where name.hasSuffix(".json") {
                 guard let data = manager.contents(atPath: "\(folder)/\(name)"),
                     let file = try? JSONDecoder().decode(RecordedFile.self, from: data),
-                    RecordedFile.isSID(file.sid), file.roomSID == room, name == file.sid + ".json"
+                    RecordedFile.isSID(file.sid), file.roomSID == room, name == file.sid + ".json",
+                    (0...Self.mostBytes).contains(file.bytes), (0...1e9).contains(file.duration),
+                    (0...1e11).contains(file.startedAt)
                 else {
                     logger.warning("a recording's description cannot be read", metadata: ["file": "\(folder)/\(name)"])
                     continue

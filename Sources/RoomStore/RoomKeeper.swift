@@ -23,6 +23,8 @@ public final class RoomKeeper: Sendable {
     /// Where deadlines pass, while the other queue may be stuck in a write.
     private let deadlines = DispatchQueue(label: "footlight.rooms.deadlines", qos: .utility)
     private let shelf: Shelf
+    /// Why the last write failed; nil when it did not.
+    private let lastFault = Mutex<String?>(nil)
 
     /// Makes a keeper; nothing is opened before `load()` or the first write.
     ///
@@ -103,6 +105,20 @@ public final class RoomKeeper: Sendable {
         }
     }
 
+    /// Finds out, on the keeper's queue, whether rooms can be kept at this moment.
+    ///
+    /// A database that was deleted, replaced or damaged meanwhile is begun anew, with all rooms.
+    ///
+    /// - Parameter answer: Called on that queue with what is wrong, nil for nothing; not before a write that is under way
+    ///   is over.
+    public func probe(_ answer: @escaping @Sendable (_ problem: String?) -> Void) {
+        queue.async { [self] in
+            let finding = shelf.probe()
+            if finding?.isNew ?? false { follow(state.withLock { $0.changed(source.recordedRooms()) }) }
+            answer(finding?.fault.reason ?? lastFault.withLock { $0 })
+        }
+    }
+
     private func follow(_ next: KeeperState<Waiter>.Next) {
         guard case .write(let delay) = next else { return }
         if delay > 0 {
@@ -115,13 +131,13 @@ public final class RoomKeeper: Sendable {
     private func write() {
         guard let batch = state.withLock({ $0.begin() }) else { return }
         do {
-            let isNew = try shelf.save(batch.rooms.sorted(), from: source)
+            try shelf.save(batch.rooms.sorted(), from: source)
+            lastFault.withLock { $0 = nil }
             let (done, next) = state.withLock { $0.succeeded(batch) }
             for waiter in done { waiter.resume(returning: true) }
             follow(next)
-            // What another database held is not in this one.
-            if isNew { follow(state.withLock { $0.changed(source.recordedRooms()) }) }
         } catch {
+            lastFault.withLock { $0 = error.reason }
             let (next, failures) = state.withLock { state in (state.failed(batch), state.failuresInARow) }
             // The first says that something is wrong, and every tenth that it still is.
             if failures % 10 == 1 {

@@ -12,6 +12,8 @@ final class Shelf: Sendable {
     private let logger: Logger
     private let database = Mutex<RoomDatabase?>(nil)
     private let damaged = Atomic(0)
+    /// The database is another one than the rooms were written to, and nothing has been written to it yet.
+    private let isBegunAnew = Atomic(false)
 
     init(configuration: RoomStoreConfiguration, logger: Logger) {
         self.configuration = configuration
@@ -39,11 +41,26 @@ final class Shelf: Sendable {
 
     /// Writes rooms as they are now, and takes away those that are forgotten.
     ///
-    /// - Returns: Whether the database is another one than before, because the old one was damaged.
-    func save(_ sids: [String], from source: any RoomRecordSource) throws(StoreFault) -> Bool {
+    /// A database that had to be begun anew gets all rooms with it.
+    func save(_ sids: [String], from source: any RoomRecordSource) throws(StoreFault) {
+        do {
+            try saveOnce(sids, from: source)
+            return
+        } catch {
+            reactTo(error)
+            switch error {
+            case .damaged, .lost: break
+            case .locked, .full, .unavailable: throw error
+            }
+        }
+        try saveOnce(sids, from: source)
+    }
+
+    private func saveOnce(_ sids: [String], from source: any RoomRecordSource) throws(StoreFault) {
+        let isAnew = isBegunAnew.load(ordering: .relaxed)
         var rooms: [StoredRoom] = []
         var gone: [String] = []
-        for sid in sids {
+        for sid in isAnew ? Set(sids).union(source.recordedRooms()).sorted() : sids {
             guard let record = source.record(of: sid) else {
                 gone.append(sid)
                 continue
@@ -55,15 +72,21 @@ final class Shelf: Sendable {
                 logger.error("a room cannot be written as JSON", metadata: ["room": "\(sid)", "reason": "\(error)"])
             }
         }
+        try save(rooms, removing: gone)
+        if isAnew { isBegunAnew.store(false, ordering: .relaxed) }
+    }
+
+    /// Finds out whether rooms could be written at this moment.
+    ///
+    /// - Returns: The fault and whether all rooms have to be written again, to another database; nil when all is well.
+    func probe() -> (fault: StoreFault, isNew: Bool)? {
         do {
-            try save(rooms, removing: gone)
-            return false
+            try opened().store.probe()
+            return nil
         } catch {
             reactTo(error)
-            guard case .damaged = error else { throw error }
+            return (error, isBegunAnew.load(ordering: .relaxed))
         }
-        try save(rooms, removing: gone)
-        return true
     }
 
     func close() {
@@ -92,8 +115,13 @@ final class Shelf: Sendable {
     /// Closes the database, so that the next use opens it anew; a damaged one is put aside, and another one begun.
     private func reactTo(_ fault: StoreFault) {
         close()
+        if case .lost(let reason) = fault {
+            isBegunAnew.store(true, ordering: .relaxed)
+            logger.error("stored rooms were deleted or replaced; begun anew", metadata: ["reason": "\(reason)"])
+        }
         guard case .damaged(let reason) = fault else { return }
         damaged.add(1, ordering: .relaxed)
+        isBegunAnew.store(true, ordering: .relaxed)
         do {
             let aside = try AsideFiles.put(configuration.path, as: "damaged", at: Date())
             logger.error(

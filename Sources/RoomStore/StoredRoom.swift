@@ -29,6 +29,8 @@ extension StoredRoom {
     }
 
     func decoded() throws -> RoomRecord {
-        try JSONDecoder().decode(RoomRecord.self, from: Data(record.utf8))
+        let room = try JSONDecoder().decode(RoomRecord.self, from: Data(record.utf8))
+        try room.validate()
+        return room
     }
 }

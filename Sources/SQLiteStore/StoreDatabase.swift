@@ -1,5 +1,6 @@
 import Foundation
 public import GRDB
+import Glibc
 
 /// A SQLite file with a write-ahead log: opened, checked and brought up to date, its errors told apart.
 ///
@@ -14,6 +15,9 @@ public struct StoreDatabase: Sendable {
     }
 
     private let writer: any DatabaseWriter
+    private let path: String
+    /// The file that was opened.
+    private let identity: FileIdentity?
 
     /// Opens a database, or makes it, checks its pages, and brings its tables up to date.
     ///
@@ -37,6 +41,7 @@ public struct StoreDatabase: Sendable {
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
             throw .damaged("a folder is in its place")
         }
+        Self.restrict(path)
         let writer: any DatabaseWriter = try StoreFault.translating(isOpen: false) {
             var configuration = Configuration()
             configuration.journalMode = .wal
@@ -58,11 +63,36 @@ public struct StoreDatabase: Sendable {
             try writer.read { try Self.check($0, migrations) }
             try migrations.migrate(writer)
         }
+        self.path = path
+        identity = FileIdentity(path: path)
     }
 
     /// Does everything in one transaction.
+    ///
+    /// - Throws: `lost` when the file is no longer at its place, where a transaction would be written to nothing.
     public func write<Outcome>(_ body: (Database) throws -> Outcome) throws(StoreFault) -> Outcome {
-        try StoreFault.translating { try writer.write(body) }
+        try checkFile()
+        return try StoreFault.translating { try writer.write(body) }
+    }
+
+    /// Finds out whether the database could be written at this moment; changes nothing in it.
+    ///
+    /// Takes as long as a lock of somebody else's lasts, up to the lock timeout.
+    public func probe() throws(StoreFault) {
+        // A transaction without a change: the write lock is taken and given back.
+        try write { _ in }
+    }
+
+    /// Checks that the file at the path is the one that is open, and still begins as a database does.
+    ///
+    /// SQLite itself goes on with a file that was deleted, and with pages that it has in memory.
+    private func checkFile() throws(StoreFault) {
+        guard let identity else { return }
+        guard let present = FileIdentity(path: path) else { throw .lost("the file is gone") }
+        guard present == identity else { throw .lost("another file is in its place") }
+        guard DatabaseHeaders.shared.isDatabase(path: path, identity) else {
+            throw .damaged("the file does not begin as a database does")
+        }
     }
 
     /// Reads from one moment of the database.
@@ -74,6 +104,15 @@ public struct StoreDatabase: Sendable {
     public func close() {
         // Closing only tidies up; a reader that is still at work keeps it open a little longer.
         try? writer.close()
+    }
+
+    /// Makes the file for its owner alone, and narrows the permissions of one that is there, with the two beside it.
+    ///
+    /// SQLite gives the two beside it the permissions of the file. What cannot be made or changed here is left to it.
+    private static func restrict(_ path: String) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        for file in [path, path + "-wal", path + "-shm"] { chmod(file, 0o600) }
     }
 
     private static func check(_ database: Database, _ migrations: DatabaseMigrator) throws {

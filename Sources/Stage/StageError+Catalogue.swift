@@ -13,6 +13,15 @@ extension StageError {
         solution: "Send a token made for this gateway in the Authorization header",
         status: 401
     )
+    /// 20101: a token that an operator has revoked.
+    public static let tokenRevoked = StageError(
+        code: 20101,
+        name: "AccessTokenInvalidError",
+        message: "Access Token revoked",
+        cause: "An operator has revoked the token",
+        solution: "Fetch a fresh token",
+        status: 401
+    )
     /// 20103: made for another audience.
     public static let tokenIssuerInvalid = StageError(
         code: 20103,
@@ -39,6 +48,24 @@ extension StageError {
         cause: "The token does not grant this action",
         solution: "Use a token that names the room, mode or right needed",
         status: 403
+    )
+    /// 20106: an operator's token where logs and histories keep it.
+    public static let operatorTokenInURL = StageError(
+        code: 20106,
+        name: "AccessTokenGrantsInvalidError",
+        message: "An operator's token is not accepted in a URL",
+        cause: "URLs end up in logs and histories, and an operator's token opens everything",
+        solution: "Send it in the Authorization header; make a token of another role, such as monitor, for a URL",
+        status: 403
+    )
+    /// 404: the token is not on the list of revoked ones; the code is the HTTP status, as no source system has one.
+    public static let tokenNotRevoked = StageError(
+        code: 404,
+        name: "TokenNotRevokedError",
+        message: "There is no such revoked token",
+        cause: "No token of this id is revoked, or its time is over",
+        solution: "List the revoked tokens",
+        status: 404
     )
     /// 20107: the signature is wrong.
     public static let tokenSignatureInvalid = StageError(

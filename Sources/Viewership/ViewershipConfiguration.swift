@@ -13,6 +13,10 @@ public struct ViewershipConfiguration: Sendable, Equatable {
     public var qualifyingGap: Double
     /// Viewers by requests that are remembered at once, over all rooms; further ones are refused and counted.
     public var sessionLimit: Int
+    /// Sessions of one client, a `PeerAddress.account`, that are not proven to watch; further ones are refused, nil for none.
+    public var unprovenPerClient: Int?
+    /// Anonymous sessions of one client that count as viewers; further ones play and do not count, nil for none.
+    public var viewersPerClient: Int?
     /// Rooms that are remembered at once.
     public var roomLimit: Int
     /// How long the figures of an ended room stay in `metrics()`; seconds.
@@ -28,6 +32,8 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         targetDuration: Double = 2,
         qualifyingGap: Double = 2,
         sessionLimit: Int = 1_000_000,
+        unprovenPerClient: Int? = nil,
+        viewersPerClient: Int? = nil,
         roomLimit: Int = 10_000,
         retention: Double = 300,
         labelledRooms: Int = 500,
@@ -37,6 +43,8 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         self.targetDuration = targetDuration
         self.qualifyingGap = qualifyingGap
         self.sessionLimit = sessionLimit
+        self.unprovenPerClient = unprovenPerClient
+        self.viewersPerClient = viewersPerClient
         self.roomLimit = roomLimit
         self.retention = retention
         self.labelledRooms = labelledRooms

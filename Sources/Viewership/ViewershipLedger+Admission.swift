@@ -136,12 +136,23 @@ extension ViewershipLedger {
     private func admit(_ id: SessionID, _ request: PlayerRequest, to room: String) -> ViewerAdmission {
         let visitor = visitor(of: request, id: id, room: room)
         let now = clock.now.milliseconds
-        let mayCount = withShard(id.shard) { shard in
-            shard.admit(id, room: room, visitor: visitor, at: now) { verify(id, room: room) }
+        let admission = withShard(id.shard) { shard in
+            shard.admit(
+                id,
+                room: room,
+                visitor: visitor,
+                at: now,
+                mayBegin: { visitor.account.map { clients.mayBegin($0) } ?? true },
+                verify: { verify(id, room: room) }
+            )
         }
-        guard let mayCount else { return .refused }
+        switch admission {
+        case .foreign: return .refused
+        case .crowded: return .crowded
+        case .viewer, .uncounted: break
+        }
         if request.isStarved { starved(id, room: room) }
-        return mayCount ? .viewer(sid: id.text) : .uncounted(sid: id.text)
+        return admission == .viewer ? .viewer(sid: id.text) : .uncounted(sid: id.text)
     }
 
     private func visitor(of request: PlayerRequest, id: SessionID, room: String) -> Visitor {
@@ -153,6 +164,9 @@ extension ViewershipLedger {
         if let key = viewerKey(of: request, room: room), key.shard == id.shard { visitor.key = key }
         if visitor.region.isEmpty, let address = request.address { visitor.region = self.region(of: address) }
         if visitor.region.isEmpty { visitor.region = Region.normalized(configuration.region) }
+        if request.identity == nil, !request.isOfMany {
+            visitor.account = request.address.flatMap { PeerAddress($0)?.account }
+        }
         if let address = request.address {
             let date = wall.date(of: clock.now.milliseconds)
             let salt = salt.withLock { $0.key(at: date) }

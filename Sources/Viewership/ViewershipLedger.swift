@@ -30,6 +30,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let configuration: ViewershipConfiguration
     let clock: any MonotonicClock
     let owners: [Owner]
+    /// What each client has, over all shards.
+    let clients: ClientSessionLedger
     let book: Mutex<RoomBook>
     /// The wall clock, read once; from then on the monotonic clock carries it.
     let wall: RoomBook.Wall
@@ -74,11 +76,17 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         book = Mutex(RoomBook(wall: wall))
         lastAdvance = Atomic(start.milliseconds)
         let second = UInt32(clamping: Int64(startDate.timeIntervalSince1970))
+        let clients = ClientSessionLedger(
+            unproven: configuration.unprovenPerClient,
+            watching: configuration.viewersPerClient
+        )
+        self.clients = clients
         owners = (0..<SessionID.shardCount).map { number in
             Owner(
                 AudienceShard(
                     number: UInt8(number),
                     configuration: configuration,
+                    clients: clients,
                     now: start.milliseconds,
                     startSecond: second
                 )
@@ -149,10 +157,16 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         return database?.region(of: address) ?? ""
     }
 
-    /// Viewers by HLS who are served here, and sessions that were given out and not proven to watch yet.
+    /// Viewers by HLS who are served here.
     ///
-    /// Those whose requests a server in front of us answers are not among them.
+    /// Sessions that are not proven to watch are not among them, nor those whose requests a server in front of us answers.
     public var requesters: Int { owners.reduce(0) { $0 + $1.requesters.load(ordering: .relaxed) } }
+
+    /// What is known of the sessions of one client, a `PeerAddress.account`.
+    public func sessions(of client: UInt64) -> ClientSessions { clients.sessions(of: client) }
+
+    /// Sessions that were refused because their client had too many that are not proven to watch.
+    public var refusedSessions: UInt64 { clients.refused }
 
     // MARK: What happens
 

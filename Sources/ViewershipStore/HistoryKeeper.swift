@@ -29,6 +29,8 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     private struct State {
         var status = Status()
         var failuresInARow = 0
+        /// Why the last write failed; nil when it did not.
+        var lastFault: String?
         /// What could not be written yet.
         var waiting: HistoryBatch?
         var turns = 0
@@ -101,6 +103,25 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         }
     }
 
+    /// Finds out, on the writer's queue, whether history can be written at this moment.
+    ///
+    /// - Parameters:
+    ///   - ledger: Asked to repeat its broadcasts when the database has to be begun anew.
+    ///   - answer: Called on that queue with what is wrong, nil for nothing.
+    public func probe(_ ledger: ViewershipLedger, _ answer: @escaping @Sendable (_ problem: String?) -> Void) {
+        queue.async { [self] in
+            do throws(StoreFault) {
+                try shelf.withLock { (shelf) throws(StoreFault) in try shelf.probe() }
+                answer(state.withLock { $0.lastFault })
+            } catch {
+                let asides = status.asides
+                noteAsides()
+                if status.asides != asides { ledger.repeatBroadcasts() }
+                answer(error.reason)
+            }
+        }
+    }
+
     /// Closes the database; a later use opens it again.
     public func close() async {
         await withCheckedContinuation { closed in
@@ -130,6 +151,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
             state.status.waiting = 0
             state.status.dropped += batch.dropped
             state.failuresInARow = 0
+            state.lastFault = nil
             state.turns += 1
             return state.turns % 60 == 1
         }
@@ -147,6 +169,7 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
             state.status.waiting = batch.count
             state.status.failures += 1
             state.failuresInARow += 1
+            state.lastFault = fault.reason
             return state.failuresInARow
         }
         noteAsides()

@@ -10,7 +10,7 @@ struct HistoryShelf: Sendable {
     private let configuration: HistoryStoreConfiguration
     private let logger: Logger
     private(set) var database: HistoryDatabase?
-    /// Databases that were put aside.
+    /// Databases that were put aside, deleted or replaced.
     private(set) var asides = 0
     /// What an earlier run left was not read, and is to be ended before anything is added.
     private var hasLeftovers = false
@@ -53,7 +53,7 @@ struct HistoryShelf: Sendable {
         } catch {
             reactTo(error)
             switch error {
-            case .damaged: break
+            case .damaged, .lost: break
             case .full, .unavailable:
                 lockedSince = nil
                 throw error
@@ -78,6 +78,16 @@ struct HistoryShelf: Sendable {
             minutesBefore: configuration.minuteRetention > 0
                 ? date - Int64(configuration.minuteRetention * 1000) : nil
         )
+    }
+
+    /// Finds out whether a batch could be written at this moment.
+    mutating func probe() throws(StoreFault) {
+        do {
+            try opened().store.probe()
+        } catch {
+            reactTo(error)
+            throw error
+        }
     }
 
     mutating func close() {
@@ -107,6 +117,13 @@ struct HistoryShelf: Sendable {
     private mutating func reactTo(_ fault: StoreFault) {
         switch fault {
         case .damaged(let reason): putAside(because: reason)
+        case .lost(let reason):
+            close()
+            asides += 1
+            logger.error(
+                "the audience's history was deleted or replaced; begun anew",
+                metadata: ["reason": "\(reason)"]
+            )
         case .locked, .unavailable: close()
         case .full: break
         }

@@ -10,8 +10,13 @@ struct Demo: AsyncParsableCommand {
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
+        CrashTrace.prepare()
         let folder = DemoFolder()
-        let configuration = try await options.load(unlessGiven: ["data.dir": folder.path])
+        // On a workstation, where the other end of an output or webhook is likely to be the same machine.
+        let local = ["outputs.allow_private", "assets.allow_private", "webhooks.allow_private", "webhooks.allow_http"]
+        var defaults = Dictionary(uniqueKeysWithValues: local.map { ($0, "true") })
+        defaults["data.dir"] = folder.path
+        let configuration = try await options.load(unlessGiven: defaults)
         try await DemoShow(configuration, folder: folder).run()
     }
 }

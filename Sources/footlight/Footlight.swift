@@ -1,7 +1,22 @@
 import ArgumentParser
+import Dispatch
+import Foundation
+import Gateway
+
+/// The entry point, before any other thread runs.
+@main
+enum Program {
+    static func main() {
+        if CommandLine.arguments.dropFirst().first == "mixer" { MixerConfinement.begin() }
+        Task {
+            await Footlight.main()
+            exit(0)
+        }
+        dispatchMain()
+    }
+}
 
 /// The program: one command per thing it does.
-@main
 struct Footlight: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "footlight",

@@ -23,12 +23,6 @@ struct Mixer: AsyncParsableCommand {
     @Option(help: "The run of the program; a later one replaces an earlier one.")
     var epoch: UInt64
 
-    @Flag(help: "Fetches pictures and music from private and loopback addresses, too.")
-    var allowPrivateAssets = false
-
-    @Option(help: "A port that the gateway listens on, from which nothing is fetched; once for each.")
-    var ownPort: [UInt16] = []
-
     @Option(help: ArgumentHelp("Takes down all that arrives in this file.", visibility: .hidden))
     var recordArrivals: String?
 
@@ -39,8 +33,6 @@ struct Mixer: AsyncParsableCommand {
             rtmpPort: rtmpPort,
             httpPort: httpPort,
             epoch: epoch,
-            allowsPrivateAssets: allowPrivateAssets,
-            ownPorts: Set(ownPort),
             recording: recordArrivals
         ).run()
     }

@@ -7,8 +7,9 @@ struct RotateKey: AsyncParsableCommand {
         commandName: "rotate-key",
         abstract: "Make a new key for access tokens, or for viewers' session ids.",
         discussion: """
-            Tokens signed with the old key stay good until its file is removed; the gateway has to be restarted. With \
-            --sessions, ids of the old key are taken for a day, and a running gateway takes up the new one by itself.
+            A running gateway takes up the new key by itself, within seconds. Tokens signed with the old key stay good until \
+            its file is removed; operator.token has one of the new key at once. With --sessions, ids of the old key are \
+            taken for a day.
             """
     )
 
@@ -28,8 +29,9 @@ struct RotateKey: AsyncParsableCommand {
     func run() async throws {
         let configuration = try await options.load()
         guard sessions else {
-            let retired = try KeyRotation(configuration).rotate()
-            print("The old key is now \(retired). Restart the gateway; remove the file when its tokens are to end.")
+            let retired = try await KeyRotation(configuration).rotate()
+            print("The old key is now \(retired). Remove the file when its tokens are to end.")
+            print("operator.token holds a token of the new key, which a running gateway takes up within seconds.")
             return
         }
         if let end = try SessionKeyRotation(configuration).rotate(forgetting: forget) {

@@ -7,6 +7,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
+        CrashTrace.prepare()
         try await GatewayService(try await options.load()).runUntilSignalled()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 ///
 /// A module that is not in the row of a target is a mistake, whether or not the compiler would let it pass.
 private let table: [String: String] = [
-    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "",
+    "CFFmpeg": "", "CRTMP": "", "CYUV": "", "CPango": "", "CZlib": "", "CSeccomp": "",
     "Media": "NIOCore Synchronization Glibc Darwin",
     "Stage": "Media Crypto DequeModule Synchronization Glibc Darwin",
     "RTMP": "Media NIOCore NIOPosix NIOSSL FoundationEssentials Synchronization Glibc",
@@ -26,15 +26,15 @@ private let table: [String: String] = [
     "GatewayModel": "FoundationEssentials Foundation",
     "Assets": "Stage NIOCore NIOPosix \(foundation)",
     "ControlAPI": """
-    Media Stage Assets Viewership Webhooks GatewayModel Logging Metrics Hummingbird HummingbirdCore JWTKit HTTPTypes \
-    NIOCore \(foundation)
+    Media Stage Assets Viewership Webhooks GatewayModel Logging Metrics Hummingbird HummingbirdCore ServiceLifecycle \
+    JWTKit HTTPTypes Crypto NIOCore \(foundation)
     """,
     "Pages": "Media Logging Hummingbird HummingbirdCore HTTPTypes NIOCore Crypto \(foundation)",
     "Gateway": """
     Media Stage RTMP HLS Codecs Ingest Mixer Egress FanOut Viewership ViewershipStore Recording RoomStore Assets Webhooks \
-    GatewayModel ControlAPI Pages Logging Metrics \
+    GatewayModel ControlAPI Pages CSeccomp Logging Metrics \
     Hummingbird HummingbirdCore Configuration ServiceLifecycle UnixSignals SystemPackage NIOCore NIOPosix NIOHTTP1 NIOSSL \
-    HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 FoundationNetworking \(foundation)
+    HTTPTypes NIOHTTPTypes NIOHTTPTypesHTTP1 FoundationNetworking Dispatch \(foundation)
     """,
     "footlight": "Gateway FootlightClient GatewayModel Stage ArgumentParser Dispatch Foundation Glibc Darwin",
     "footlight-bench": """
@@ -48,7 +48,7 @@ private let table: [String: String] = [
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"
 
 /// Only the target that owns a C library sees it; none hands it on.
-private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib"]
+private let cLibraries: Set = ["CFFmpeg", "CRTMP", "CYUV", "CPango", "CZlib", "CSeccomp"]
 
 private let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -49,7 +49,7 @@ struct CrossOriginTests {
                 headers: ["Origin": origin, "Access-Control-Request-Method": "POST"]
             )
             #expect(preflight.headers["access-control-allow-origin"] == nil)
-            #expect(preflight.status == 404)
+            #expect(preflight.status == 405)
         }
     }
 

@@ -162,8 +162,11 @@ struct RoomEventsTests {
             let told = try #require(await next(&events, named: "participant.updated")?.participant)
             #expect(told.metadata == changed.metadata && told.displayName == "Ann B.")
             let large = #"{"metadata":{"a":"\#(String(repeating: "x", count: 5000))"}}"#
+            // One letter with so many accents is one character.
+            let accents = "n" + String(repeating: "\u{301}", count: 200)
             for (fault, words) in [
                 (large, "metadata"), (#"{"display_name":"\#(String(repeating: "n", count: 101))"}"#, "name"),
+                (#"{"display_name":"\#(accents)"}"#, "400 bytes"),
             ] {
                 let answer = try await server.ask("PATCH", path, fault)
                 #expect(answer.refusal == "400/3073" && answer.error?.message.contains(words) ?? false)

@@ -1,3 +1,4 @@
+import ControlAPI
 import GatewayModel
 import Stage
 import Synchronization
@@ -113,6 +114,8 @@ struct RoomRoutesTests {
                 ("DELETE", "/v1/rooms", "GET, POST"), ("PUT", "/v1/rooms/x", "GET, POST"),
                 ("GET", "/v1/rooms/x/go_live", "POST"), ("POST", "/livez", "GET"),
                 ("GET", "/v1/rooms/x/participants/y/tracks/mic", "PUT, PATCH, DELETE"),
+                ("TRACE", "/v1/rooms", "GET, POST"), ("PROPFIND", "/v1/rooms", "GET, POST"),
+                ("OPTIONS", "/v1/openapi.yaml", "GET"), ("PUT", "/v1/cmcd", "POST, OPTIONS"),
             ] {
                 let answer = try await server.ask(method, path)
                 #expect(answer.refusal == "405/405", "\(method) \(path)")
@@ -127,13 +130,18 @@ struct RoomRoutesTests {
     func health() async throws {
         try await ControlServer.run { (server) async throws in
             #expect(try await server.ask("GET", "/livez", as: .nobody).status == 200)
-            #expect(try await server.ask("GET", "/readyz", as: .nobody).status == 200)
+            let ready = try await server.ask("GET", "/readyz", as: .nobody)
+            #expect(ready.status == 200 && ready.text == #"{"ready":true,"reasons":[]}"#)
             #expect(try await server.ask("GET", "/metrics").refusal == "404/404")
             let metrics = try await server.ask("GET", "/metrics", as: .nobody, admin: true)
             #expect(metrics.text == "footlight_rooms 1\n")
             #expect(metrics.headers["content-type"]?.hasPrefix("text/plain; version=0.0.4") ?? false)
-            server.isReady.store(false, ordering: .relaxed)
-            #expect(try await server.ask("GET", "/readyz", as: .nobody).status == 503)
+            server.readiness.withLock {
+                $0 = Readiness(reasons: [Readiness.Reason(name: "disk", problem: "no free space")])
+            }
+            let unready = try await server.ask("GET", "/readyz", as: .nobody)
+            #expect(unready.status == 503)
+            #expect(unready.text == #"{"ready":false,"reasons":[{"name":"disk","problem":"no free space"}]}"#)
             #expect(try await server.ask("GET", "/readyz", as: .nobody, admin: true).status == 503)
             #expect(try await server.ask("GET", "/livez", as: .nobody, admin: true).status == 200)
         }

@@ -59,6 +59,30 @@ struct SnapshotBoardTests {
         #expect(SnapshotKey("jpg-641") == nil && SnapshotKey("gif-640") == nil && SnapshotKey("jpg-640-1") == nil)
     }
 
+    @Test(
+        "Readers without a token have two kinds, which keep nobody with a token from four; what is there all may have"
+    )
+    func reserved() throws {
+        let board = SnapshotBoard()
+        _ = board.reported(room: "RM1", now: start)
+        func ask(_ width: Int, isAnonymous: Bool, at seconds: Int = 0) -> Bool {
+            let key = SnapshotKey(format: "jpg", resolved: width)
+            let answer = board.ask(key, room: "RM1", isAnonymous: isAnonymous, now: start + .seconds(seconds))
+            if case .awaited = answer { return true }
+            return false
+        }
+        #expect(ask(160, isAnonymous: true) && ask(320, isAnonymous: true) && !ask(480, isAnonymous: true))
+        for width in [480, 640, 960, 1280] { #expect(ask(width, isAnonymous: false)) }
+        #expect(!ask(0, isAnonymous: false) && !ask(0, isAnonymous: true))
+        #expect(ask(480, isAnonymous: true))
+        #expect(board.reported(room: "RM1", now: start).count == 6)
+        // Those with a token have gone.
+        _ = board.reported(room: "RM1", now: start + .seconds(4))
+        #expect(ask(480, isAnonymous: true, at: 8))
+        _ = board.reported(room: "RM1", now: start + .seconds(11))
+        #expect(ask(640, isAnonymous: true, at: 11) && !ask(960, isAnonymous: true, at: 11))
+    }
+
     @Test("Ranges of files as RFC 9110 reads them")
     func ranges() {
         #expect(FileRange(nil, length: 10) == .whole)

@@ -114,6 +114,39 @@ struct ScriptTests {
             truth: #"[[100, null], [110, null], [94, null], [100, 1900], [100, 1052], [100, 912], 1.25]"#
         ),
         Claim(
+            what: "a hole is stepped over as soon as the browser stands still before it, and not before",
+            script: """
+                const { LiveEdge } = await import('/site/watch/live-edge.js');
+                const edge = new LiveEdge(1);
+                const at = (position, isStarved, ...ranges) => edge.step({ now: 0, position, isStarved, ranges }).seek;
+                const hole = [[5, 14.72], [15.17, 15.37]];
+                return [at(14.62, true, ...hole), at(14.62, false, ...hole), at(14.0, true, ...hole),
+                    at(14.62, true, [5, 15.37])];
+                """,
+            truth: "[15.19, null, null, null]"
+        ),
+        Claim(
+            what: "what another encoder begins is put where the media before it ends, however small the hole",
+            script: """
+                const { MSEPlayer } = await import('/site/watch/mse-player.js');
+                const shifts = [];
+                const joined = async (decoded, ...ranges) => {
+                    let shift = null;
+                    const buffer = { timestampOffset: -1 };
+                    const queue = { ranges, buffer, shift: async (offset) => { shift = Math.round(offset * 1000); } };
+                    await MSEPlayer.prototype.join.call({ queue }, decoded);
+                    shifts.push(shift);
+                };
+                await joined(7.137, [2, 5.7]);
+                await joined(6.25, [2, 5.7]);
+                await joined(6.7, [2, 5.7]);
+                await joined(3.7, [2, 5.7]);
+                await joined(3.7);
+                return shifts;
+                """,
+            truth: "[-1437, -550, null, 2000, null]"
+        ),
+        Claim(
             what: "the distance that is aimed at is the one after a part has come, and a part less before the next",
             script: """
                 const { LiveEdge } = await import('/site/watch/live-edge.js');
@@ -202,9 +235,10 @@ struct ScriptTests {
                 const { Program } = await import('/site/watch/program.js');
                 const { fetch } = globalThis;
                 const states = [];
-                for (const status of [404, 503, 500]) {
-                    globalThis.fetch = async (url) => Object.defineProperty(new Response('', { status }), 'url',
-                        { value: `http://h${url}` });
+                const full = ['{"error":{"code":53006}}', { 'Content-Type': 'application/json; charset=utf-8' }];
+                for (const [status, body, headers] of [[404], [503, ...full], [503, 'on its way back'], [500]]) {
+                    globalThis.fetch = async (url) => Object.defineProperty(new Response(body ?? '', { status, headers }),
+                        'url', { value: `http://h${url}` });
                     const program = new Program(document.createElement('video'), '/live/show/index.m3u8');
                     await new Promise((resolve) => setTimeout(resolve, 50));
                     states.push(program.state);
@@ -216,7 +250,7 @@ struct ScriptTests {
                 Object.assign(globalThis, { fetch });
                 return states;
                 """,
-            truth: #"["waiting", true, "full", true, "failed", true]"#
+            truth: #"["waiting", true, "full", true, "waiting", true, "failed", true]"#
         ),
         Claim(
             what: "keys are the player's while it has the focus, which it keeps when its sound was turned on",

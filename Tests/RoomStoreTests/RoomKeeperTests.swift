@@ -57,6 +57,34 @@ struct RoomKeeperTests {
         #expect(rows.map(\.sid) == [newer.sid])
     }
 
+    @Test("A database that is deleted is begun anew with all rooms; in a folder that is gone no room is kept")
+    func lost() async throws {
+        let keeper = makeKeeper()
+        for name in ["one", "two"] {
+            keeper.changed(room: try directory.create(RoomSettings(name: name)).sid)
+        }
+        #expect(await keeper.flush(within: 10))
+        try FileManager.default.removeItem(atPath: folder.database)
+        keeper.changed(room: try directory.create(RoomSettings(name: "three")).sid)
+        #expect(await keeper.flush(within: 10))
+        // The others follow by themselves.
+        #expect(
+            try await eventually {
+                try RoomDatabase(path: folder.database, lockTimeout: 1).load().map(\.name).sorted()
+                    == ["one", "three", "two"]
+            }
+        )
+        try FileManager.default.removeItem(atPath: folder.path)
+        keeper.changed(room: try directory.create(RoomSettings(name: "four")).sid)
+        #expect(await keeper.flush(within: 0.3) == false)
+        let problem: String? = await withCheckedContinuation { answer in keeper.probe { answer.resume(returning: $0) } }
+        #expect(problem != nil)
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        #expect(await keeper.flush(within: 10))
+        #expect(try await eventually { try RoomDatabase(path: folder.database, lockTimeout: 1).load().count == 4 })
+        #expect(await keeper.close(within: 10))
+    }
+
     @Test("A gateway that is started again finds its rooms, their people, pins and invitations")
     func roundTrip() async throws {
         let keeper = makeKeeper()

@@ -40,6 +40,8 @@ struct StoreDatabaseTests {
             return "full"
         } catch StoreFault.unavailable {
             return "unavailable"
+        } catch StoreFault.lost {
+            return "lost"
         } catch {
             return "\(error)"
         }
@@ -146,5 +148,69 @@ struct StoreDatabaseTests {
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(names == (15..<20).flatMap { ["store.sqlite.aside-\($0)", "store.sqlite.aside-\($0)-wal"] })
+    }
+
+    @Test("Its files are for their owner alone, also those of an earlier version", arguments: [0, 2])
+    func permissions(readers: Int) throws {
+        let folder = try TemporaryFolder("store")
+        func modes() throws -> [Int?] {
+            try ["", "-wal", "-shm"].map { suffix in
+                let path = folder.file("store.sqlite" + suffix)
+                return try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            }
+        }
+        let first = try open(folder, readers: readers)
+        try first.write { try $0.execute(sql: "INSERT INTO number0 VALUES (7)") }
+        #expect(try modes() == [0o600, 0o600, 0o600])
+        for suffix in ["", "-wal", "-shm"] {
+            let path = folder.file("store.sqlite" + suffix)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        }
+        let second = try open(folder, readers: readers)
+        #expect(try modes() == [0o600, 0o600, 0o600])
+        first.close()
+        second.close()
+    }
+
+    @Test("A file that is deleted, replaced or overwritten under it is a fault of the next write", arguments: [0, 2])
+    func lostFile(readers: Int) throws {
+        func insert(_ store: StoreDatabase) -> String {
+            fault { try store.write { try $0.execute(sql: "INSERT INTO number0 VALUES (7)") } }
+        }
+        for (harm, expected) in [("nothing", "none"), ("delete", "lost"), ("replace", "lost"), ("noise", "damaged")] {
+            let folder = try TemporaryFolder("store")
+            let path = folder.file("store.sqlite")
+            let store = try open(folder, readers: readers)
+            #expect(insert(store) == "none")
+            switch harm {
+            case "delete": try FileManager.default.removeItem(atPath: path)
+            case "replace":
+                try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+                try FileManager.default.copyItem(atPath: path + ".old", toPath: path)
+            case "noise":
+                let file = try #require(FileHandle(forWritingAtPath: path))
+                try file.write(contentsOf: Data(repeating: 0xA5, count: 20_000))
+                try file.close()
+            default: break
+            }
+            #expect(fault { try store.probe() } == expected, "\(harm)")
+            #expect(insert(store) == expected, "\(harm)")
+            store.close()
+        }
+    }
+
+    @Test("A probe finds the lock of somebody else, and changes nothing")
+    func probe() throws {
+        let folder = try TemporaryFolder("store")
+        let store = try open(folder, readers: 0)
+        let other = try open(folder, readers: 0)
+        try other.write { database in
+            try database.execute(sql: "INSERT INTO number0 VALUES (1)")
+            #expect(fault { try store.probe() } == "locked")
+        }
+        #expect(fault { try store.probe() } == "none")
+        #expect(try store.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM number0") } == 1)
+        store.close()
+        other.close()
     }
 }

@@ -22,7 +22,7 @@ public struct AccessClaims: Sendable, Equatable {
     public var epoch: UInt64?
     /// Seconds since 1970.
     public var expiresAt: Double
-    /// The token's own id (`jti`), by which it can be revoked.
+    /// The token's own id (`jti`), by which it can be revoked; of a verified token without one `sha256-` and a digest of it.
     public var tokenID: String?
 
     /// Makes claims; a host may publish every track unless `sources` says which.

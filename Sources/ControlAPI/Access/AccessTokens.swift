@@ -1,8 +1,12 @@
+import Crypto
 import Foundation
 import JWTKit
 public import Stage
+import Synchronization
 
 /// Makes and checks the tokens of this gateway: JWT, HS256 and nothing else, each key by its name (RFC 8725 section 3.1).
+///
+/// A copy has the same keys and the same list of revoked tokens as the original, also when they change.
 public struct AccessTokens: Sendable {
     /// The audience every token must name.
     public static let audience = "footlight"
@@ -12,11 +16,42 @@ public struct AccessTokens: Sendable {
     private static let algorithm = "HS256"
     /// Longer ones are not even taken apart.
     private static let longestToken = 4096
+    /// Longest id of a token (`jti`) in bytes; a token with a longer one goes by its digest.
+    static let longestID = 128
 
-    private let keys: JWTKeyCollection
-    private let kid: String
-    private let knownKids: Set<String>
-    private let isRevoked: @Sendable (String) -> Bool
+    /// The keys of one moment.
+    private struct KeySet {
+        let keys: JWTKeyCollection
+        let kid: String
+        let knownKids: Set<String>
+
+        init(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
+            keys = JWTKeyCollection()
+            self.kid = kid
+            knownKids = Set(retired.keys).union([kid])
+            for (name, key) in retired {
+                await keys.add(hmac: HMACKey(from: key), digestAlgorithm: .sha256, kid: JWKIdentifier(string: name))
+            }
+            await keys.add(
+                hmac: HMACKey(from: signingKey),
+                digestAlgorithm: .sha256,
+                kid: JWKIdentifier(string: kid)
+            )
+        }
+    }
+
+    /// The keys in force, shared by all copies.
+    private final class KeyRing: Sendable {
+        let current: Mutex<KeySet>
+
+        init(_ keys: KeySet) {
+            current = Mutex(keys)
+        }
+    }
+
+    /// The tokens that are refused whatever they say.
+    public let revocations: TokenRevocations
+    private let ring: KeyRing
     private let now: @Sendable () -> Double
 
     /// Takes the signing keys.
@@ -25,14 +60,14 @@ public struct AccessTokens: Sendable {
     ///   - signingKey: At least 32 random bytes; signs new tokens.
     ///   - kid: The key's name.
     ///   - retired: Keys by name that sign nothing any more but still verify, during a rotation.
-    ///   - isRevoked: Whether the token of an id (`jti`) was taken back; asked at each check.
+    ///   - revocations: The tokens that are refused whatever they say.
     public init(
         signingKey: [UInt8],
         kid: String,
         retired: [String: [UInt8]] = [:],
-        isRevoked: @escaping @Sendable (String) -> Bool = { _ in false }
+        revocations: TokenRevocations = TokenRevocations()
     ) async {
-        await self.init(signingKey: signingKey, kid: kid, retired: retired, isRevoked: isRevoked) {
+        await self.init(signingKey: signingKey, kid: kid, retired: retired, revocations: revocations) {
             Date().timeIntervalSince1970
         }
     }
@@ -42,18 +77,23 @@ public struct AccessTokens: Sendable {
         signingKey: [UInt8],
         kid: String,
         retired: [String: [UInt8]],
-        isRevoked: @escaping @Sendable (String) -> Bool = { _ in false },
+        revocations: TokenRevocations = TokenRevocations(),
         now: @escaping @Sendable () -> Double
     ) async {
-        keys = JWTKeyCollection()
-        self.kid = kid
-        self.isRevoked = isRevoked
+        self.revocations = revocations
         self.now = now
-        knownKids = Set(retired.keys).union([kid])
-        for (name, key) in retired {
-            await keys.add(hmac: HMACKey(from: key), digestAlgorithm: .sha256, kid: JWKIdentifier(string: name))
-        }
-        await keys.add(hmac: HMACKey(from: signingKey), digestAlgorithm: .sha256, kid: JWKIdentifier(string: kid))
+        ring = KeyRing(await KeySet(signingKey: signingKey, kid: kid, retired: retired))
+    }
+
+    /// Goes on with other keys, after a rotation; on any thread.
+    ///
+    /// - Parameters:
+    ///   - signingKey: As in `init`.
+    ///   - kid: As in `init`.
+    ///   - retired: As in `init`; a key that is not among them verifies no more.
+    public func use(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
+        let keys = await KeySet(signingKey: signingKey, kid: kid, retired: retired)
+        ring.current.withLock { $0 = keys }
     }
 
     // MARK: Making
@@ -96,7 +136,7 @@ public struct AccessTokens: Sendable {
         )
     }
 
-    /// A token that says exactly this.
+    /// A token that says exactly this, with an id of its own (`jti`) where the claims have none.
     public func mint(_ claims: AccessClaims) async throws -> String {
         let sources = TrackName.allCases.filter { claims.sources.contains($0) }.map(\.rawValue)
         let payload = TokenPayload(
@@ -105,7 +145,7 @@ public struct AccessTokens: Sendable {
             expiresAt: claims.expiresAt.rounded(),
             notBefore: now().rounded(.down),
             issuedAt: now().rounded(.down),
-            tokenID: claims.tokenID,
+            tokenID: claims.tokenID ?? Self.makeID(),
             footlight: TokenPayload.Grants(
                 role: claims.role.rawValue,
                 room: claims.room,
@@ -117,30 +157,53 @@ public struct AccessTokens: Sendable {
                     ? nil : .init(sources: sources, maximumBitrate: claims.maximumBitrate)
             )
         )
-        return try await keys.sign(payload, kid: JWKIdentifier(string: kid))
+        let current = ring.current.withLock { $0 }
+        return try await current.keys.sign(payload, kid: JWKIdentifier(string: current.kid))
+    }
+
+    /// `TK` and 32 random hexadecimal digits.
+    private static func makeID() -> String {
+        "TK" + UUID().uuidString.replacing("-", with: "").lowercased()
     }
 
     // MARK: Checking
 
     /// Checks a token and says what it grants.
     ///
-    /// - Throws: 20101 unreadable or taken back, 20103 for another audience, 20104 out of its time, 20106 contradictory or unknown
+    /// - Throws: 20101 unreadable or revoked, 20103 for another audience, 20104 out of its time, 20106 contradictory or unknown
     ///   grants, 20107 wrong signature, key or algorithm.
     public func verify(_ token: String) async throws(StageError) -> AccessClaims {
+        let claims = try await claims(of: token)
+        if let id = claims.tokenID, revocations.contains(id) { throw .tokenRevoked }
+        return claims
+    }
+
+    /// As `verify`, for a token that may be revoked.
+    func claims(of token: String) async throws(StageError) -> AccessClaims {
         guard token.utf8.count <= Self.longestToken, let header = TokenHeader(token: token) else { throw .tokenInvalid }
         // Checked by hand: the library would fall back to a default key for a name it does not know.
-        guard header.alg == Self.algorithm, header.crit == nil, let kid = header.kid, knownKids.contains(kid) else {
-            throw .tokenSignatureInvalid
-        }
-        let payload = try await read(token)
+        let current = ring.current.withLock { $0 }
+        guard header.alg == Self.algorithm, header.crit == nil, let kid = header.kid, current.knownKids.contains(kid)
+        else { throw .tokenSignatureInvalid }
+        let payload = try await read(token, with: current.keys)
         guard payload.audience.value.contains(Self.audience) else { throw .tokenIssuerInvalid }
         let now = now()
         guard now < payload.expiresAt + Self.skew, now >= payload.notBefore - Self.skew else { throw .tokenExpired }
-        if let id = payload.tokenID, isRevoked(id) { throw .tokenInvalid }
-        return try claims(of: payload)
+        return try claims(of: payload, id: Self.id(of: token, payload))
     }
 
-    private func read(_ token: String) async throws(StageError) -> TokenPayload {
+    /// By which a token can be revoked: its own id (`jti`), or where it has none a digest of what is signed of it.
+    ///
+    /// The signature is no part of the digest: it can be written in several ways.
+    private static func id(of token: String, _ payload: TokenPayload) -> String {
+        if let id = payload.tokenID, (1...longestID).contains(id.utf8.count) { return id }
+        let signed = token.utf8.prefix(upTo: token.utf8.lastIndex(of: UInt8(ascii: ".")) ?? token.utf8.endIndex)
+        let digest = Data(SHA256.hash(data: Array(signed))).base64EncodedString()
+        let text = digest.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return "sha256-" + text
+    }
+
+    private func read(_ token: String, with keys: JWTKeyCollection) async throws(StageError) -> TokenPayload {
         do {
             return try await keys.verify(token, as: TokenPayload.self)
         } catch let error as JWTError where error.errorType == .signatureVerificationFailed {
@@ -150,7 +213,7 @@ public struct AccessTokens: Sendable {
         }
     }
 
-    private func claims(of payload: TokenPayload) throws(StageError) -> AccessClaims {
+    private func claims(of payload: TokenPayload, id: String) throws(StageError) -> AccessClaims {
         let grants = payload.footlight
         let names = (grants.mode.map { [$0] } ?? []) + (grants.allowedModes ?? []).filter { $0 != grants.mode }
         let modes = names.compactMap(ParticipantMode.init(wireName:))
@@ -184,7 +247,7 @@ public struct AccessTokens: Sendable {
             administers: Set(grants.administers ?? []),
             epoch: grants.epoch,
             expiresAt: payload.expiresAt,
-            tokenID: payload.tokenID
+            tokenID: id
         )
     }
 }

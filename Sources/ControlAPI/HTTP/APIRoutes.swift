@@ -86,10 +86,13 @@ extension AccessTokens {
     /// As `claims(of:)`, or by `access_token` in the query: a browser's `EventSource` sends no headers of one's own.
     ///
     /// Addresses end up in logs and histories, so only a participant's short-lived token may stand in one.
+    ///
+    /// - Throws: 20106 for an operator's token in the query, besides what `claims(of:)` throws.
     fileprivate func claims(ofStream request: Request) async throws(StageError) -> AccessClaims {
         if request.bearerToken != nil { return try await claims(of: request) }
         guard let token = request.uri.queryParameters.get("access_token") else { throw .tokenInvalid }
         let claims = try await verify(token)
+        guard claims.role != .operator else { throw .operatorTokenInURL }
         guard claims.role == .participant else { throw .tokenInvalid }
         return claims
     }

@@ -16,7 +16,7 @@ struct AuditLog: Sendable {
             "who": .string(claims.map { Self.safe($0.identity) } ?? "-"),
             "role": .string(claims?.role.rawValue ?? "-"),
         ]
-        for name in ["room", "participant", "track", "output", "invitation", "asset", "recording", "webhook"] {
+        for name in ["room", "participant", "track", "output", "invitation", "asset", "recording", "webhook", "token"] {
             if let value = context.parameters.get(name) { metadata["\(name)"] = .string(Self.safe(value)) }
         }
         if let id = claims?.tokenID { metadata["token_id"] = .string(Self.safe(id)) }
@@ -34,6 +34,18 @@ struct AuditLog: Sendable {
             metadata["error"] = "\(type(of: error))"
             logger.error("command failed", metadata: metadata)
         }
+    }
+
+    /// A token is refused from now on; the line of the command itself does not say which.
+    func revoked(_ token: RevokedToken, by claims: AccessClaims) {
+        logger.notice(
+            "token revoked",
+            metadata: [
+                "token_id": .string(Self.safe(token.id)),
+                "of": .string(token.identity.map(Self.safe) ?? "-"),
+                "by": .string(Self.safe(claims.identity)),
+            ]
+        )
     }
 
     /// A change was answered although it could not be kept for a restart.

@@ -1,6 +1,7 @@
 import Hummingbird
 import Media
 import NIOCore
+import ServiceLifecycle
 
 extension EventStream {
     /// An event as bytes, written once for all its readers.
@@ -13,12 +14,14 @@ extension EventStream {
     /// Seconds after which a stream on which nothing comes says so.
     private static let ping = 15.0
 
-    /// An answer of whatever is the newest event at each look, until the client is gone or there will be no more.
+    /// An answer of whatever is the newest event at each look, until the client is gone, there will be no more, or the
+    /// gateway is to stop: the client comes back to the next one.
     ///
     /// - Parameters:
     ///   - place: The reader's, held until then.
     ///   - missed: The events that it is given first.
     ///   - pause: Between two looks. Who is slow takes longer, and never gets what came between.
+    ///   - isRefused: Whether the reader may read no more; asked at each look.
     ///   - newest: Nil while there is none.
     ///   - isOver: Whether there will be no more; asked only where nothing comes.
     static func response(
@@ -26,6 +29,7 @@ extension EventStream {
         place: ReaderPlace,
         missed: [Frame] = [],
         every pause: Duration,
+        isRefused: @escaping @Sendable () -> Bool,
         newest: @escaping @Sendable () throws -> Frame?,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) -> Response {
@@ -35,7 +39,7 @@ extension EventStream {
                 try await writer.write(frame.bytes)
                 last = (frame.number, .now())
             }
-            while !Task.isCancelled, !place.isGone {
+            while !Task.isCancelled, !Task.isShuttingDownGracefully, !place.isGone, !isRefused() {
                 if let frame = try newest(), frame.number != last.number {
                     try await writer.write(frame.bytes)
                     last = (frame.number, .now())

@@ -4,7 +4,10 @@ import Synchronization
 /// One event stream, counted as long as somebody holds it.
 final class OpenStream: Sendable {
     private let subscription: EventSubscription
-    private let isReplaced = Atomic<Bool>(false)
+    /// Why it was ended from here; nil while it was not.
+    private let reason = Mutex<StageError?>(nil)
+    /// Of the token that opened it.
+    private let tokenWatch = Mutex<TokenWatch?>(nil)
     private let onClose: @Sendable () -> Void
 
     /// Takes what is to be done when nobody holds the stream any more.
@@ -25,14 +28,27 @@ final class OpenStream: Sendable {
 
     /// Ends the stream with a last word, because a newer one takes its place.
     func replace() {
-        isReplaced.store(true, ordering: .releasing)
+        end(.serverBusy(retryAfter: 5))
+    }
+
+    /// Ends the stream with a last word that says why; the first reason counts.
+    func end(_ error: StageError) {
+        reason.withLock { $0 = $0 ?? error }
         subscription.cancel()
     }
 
-    /// What is said after the last event: 53006 to a stream that a newer one replaced, otherwise nothing.
+    /// Ends the stream when its token is revoked, or out of its time; the show of a mixer goes on past that.
+    func endWithToken(_ claims: AccessClaims, _ revocations: TokenRevocations) {
+        let watch = revocations.watch(claims, outlivesToken: claims.role == .mixer) { [weak self] error in
+            self?.end(error)
+        }
+        tokenWatch.withLock { $0 = watch }
+    }
+
+    /// What is said after the last event: why it was ended from here, otherwise nothing.
     func lastWord(after latest: StageEvent?) -> StageEvent? {
-        guard isReplaced.load(ordering: .acquiring), var last = latest else { return nil }
-        last.payload = .sessionDisconnected(.serverBusy(retryAfter: 5))
+        guard let error = reason.withLock({ $0 }), var last = latest else { return nil }
+        last.payload = .sessionDisconnected(error)
         return last
     }
 }

@@ -1,3 +1,4 @@
+import Media
 import Stage
 import Synchronization
 
@@ -37,14 +38,19 @@ final class OpenStreams: Sendable {
 
     /// Takes up a stream.
     ///
-    /// - Parameter owner: Nil for one that is not counted.
-    func open(_ subscription: EventSubscription, owner: Owner?) -> OpenStream {
-        guard let owner else { return OpenStream(subscription) {} }
+    /// - Parameters:
+    ///   - owner: Nil for one that is not counted.
+    ///   - place: Its client's, held until it ends.
+    func open(_ subscription: EventSubscription, owner: Owner?, place: ClientPlace? = nil) -> OpenStream {
+        guard let owner else { return OpenStream(subscription) { place?.leave() } }
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        let stream = OpenStream(subscription) { [weak self] in self?.close(id, of: owner) }
+        let stream = OpenStream(subscription) { [weak self] in
+            place?.leave()
+            self?.close(id, of: owner)
+        }
         // Only looked into outside of the lock: letting a stream go takes the lock.
         let oldest = state.withLock { state -> Place? in
             var places = state.places[owner] ?? []

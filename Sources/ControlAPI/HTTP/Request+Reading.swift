@@ -51,14 +51,49 @@ extension Request {
         }
     }
 
-    private func read() async throws -> ByteBuffer {
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > Self.largestBody {
-            throw StageError.bodyTooLarge
-        }
+    private func read() async throws(StageError) -> ByteBuffer {
+        try await bytes(upTo: Self.largestBody, else: .bodyTooLarge)
+    }
+
+    /// The whole body.
+    ///
+    /// - Throws: `refusal` for more than `limit` bytes, 53004 for one that ends early or whose chunks are malformed.
+    func bytes(upTo limit: Int, else refusal: StageError) async throws(StageError) -> ByteBuffer {
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw refusal }
         do {
-            return try await body.collect(upTo: Self.largestBody)
+            return try await body.collect(upTo: limit)
         } catch is NIOTooManyBytesError {
-            throw StageError.bodyTooLarge
+            throw refusal
+        } catch {
+            throw .brokenBody
         }
     }
+
+    /// The body as it comes; throws 53004 where it ends early or its chunks are malformed.
+    var chunks: some AsyncSequence<ByteBuffer, any Error> & Sendable {
+        RequestChunks(body: body)
+    }
+}
+
+/// The body of a request, whose faults are the client's.
+private struct RequestChunks: AsyncSequence, Sendable {
+    struct Iterator: AsyncIteratorProtocol {
+        var iterator: RequestBody.AsyncIterator
+
+        mutating func next() async throws -> ByteBuffer? {
+            do {
+                return try await iterator.next()
+            } catch {
+                throw StageError.brokenBody
+            }
+        }
+    }
+
+    let body: RequestBody
+
+    func makeAsyncIterator() -> Iterator { Iterator(iterator: body.makeAsyncIterator()) }
+}
+
+extension StageError {
+    fileprivate static let brokenBody = malformed("the body ends early, or its chunks are malformed")
 }

@@ -44,9 +44,14 @@ final class TotalsStream: Sendable {
 
     /// An answer that goes on until the client is gone.
     ///
+    /// - Parameters:
+    ///   - client: Its client's place, held until it ends.
+    ///   - isRefused: Whether the reader may read no more.
     /// - Throws: 53006 while too many are open.
     func response(
         to request: Request,
+        client: ClientPlace? = nil,
+        isRefused: @escaping @Sendable () -> Bool,
         totals: @escaping @Sendable () -> ViewershipTotalsResource
     ) throws(StageError) -> Response {
         let hasPlace = state.withLock { state in
@@ -56,6 +61,7 @@ final class TotalsStream: Sendable {
         }
         guard hasPlace else { throw .serverBusy(retryAfter: 5) }
         let place = ReaderPlace { [weak self] in
+            client?.leave()
             guard let self else { return }
             let now = clock.now
             state.withLock { state in
@@ -70,6 +76,7 @@ final class TotalsStream: Sendable {
             place: place,
             missed: missed,
             every: .seconds(Self.interval),
+            isRefused: isRefused,
             newest: { [self] in try frame(totals) }
         )
     }

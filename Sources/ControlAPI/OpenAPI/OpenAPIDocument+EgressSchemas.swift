@@ -107,6 +107,9 @@ extension OpenAPIDocument {
                     out.
                 url:
                   type: string
+                  format: uri
+                  minLength: 8
+                  pattern: '^[Rr][Tt][Mm][Pp][Ss]?://'
                   description: 'rtmp:// or rtmps://, without the stream key.'
                 stream_key:
                   type: string

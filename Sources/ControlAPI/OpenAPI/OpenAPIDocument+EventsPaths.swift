@@ -124,7 +124,7 @@ extension OpenAPIDocument {
                 '404':
                   description: No such code.
                   content:
-                    text/plain:
+                    application/json:
                       schema:
                         $ref: '#/components/schemas/ErrorAnswer'
           /livez:
@@ -148,14 +148,56 @@ extension OpenAPIDocument {
                 '200':
                   description: It is.
                   content:
-                    text/plain:
+                    application/json:
                       schema:
-                        type: string
+                        type: object
+                        required:
+                          - ready
+                          - reasons
+                        properties:
+                          ready:
+                            type: boolean
+                          reasons:
+                            type: array
+                            description: 'Everything that is wrong; empty when ready.'
+                            items:
+                              type: object
+                              required:
+                                - name
+                                - problem
+                              properties:
+                                name:
+                                  type: string
+                                  description: 'Names the kind of problem, such as `disk` or `store_rooms`.'
+                                problem:
+                                  type: string
+                                  description: 'What is wrong, for people.'
                 '503':
-                  description: It is not.
+                  description: It is not, for the reasons that are named.
                   content:
-                    text/plain:
+                    application/json:
                       schema:
-                        type: string
+                        type: object
+                        required:
+                          - ready
+                          - reasons
+                        properties:
+                          ready:
+                            type: boolean
+                          reasons:
+                            type: array
+                            description: 'Everything that is wrong; empty when ready.'
+                            items:
+                              type: object
+                              required:
+                                - name
+                                - problem
+                              properties:
+                                name:
+                                  type: string
+                                  description: 'Names the kind of problem, such as `disk` or `store_rooms`.'
+                                problem:
+                                  type: string
+                                  description: 'What is wrong, for people.'
         """
 }

@@ -9,13 +9,19 @@ extension OpenAPIDocument {
               properties:
                 identities:
                   type: array
-                  items: { type: string }
+                  minItems: 1
+                  items:
+                    type: string
+                    pattern: '^[A-Za-z0-9_-]{1,64}$'
                   description: 'Who is called; at least one.'
                 mode:
                   type: string
+                  enum: [SEND_AND_RECV, RECV_ONLY, SIGNALLING_ONLY]
                   description: 'What accepting allows; SEND_AND_RECV when left out.'
                 timeout:
                   type: integer
+                  minimum: 5
+                  maximum: 300
                   description: 'Seconds it rings, 5 to 300; 30 when left out.'
             ErrorAnswer:
               description: 'The body of every refusal.'

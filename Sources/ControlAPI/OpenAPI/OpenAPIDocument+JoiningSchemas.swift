@@ -159,17 +159,22 @@ extension OpenAPIDocument {
             JoinBody:
               description: 'The body of POST /v1/rooms/{room}/participants.'
               type: object
+              required:
+                - mode
               properties:
                 identity:
                   type: string
+                  pattern: '^[A-Za-z0-9_-]{1,64}$'
                   description: 'Who joins, [A-Za-z0-9_-]{1,64}; the token''s identity when left out.'
                 display_name:
                   type: string
-                  description: 'The name on the tile; the identity when left out.'
+                  maxLength: 400
+                  description: >-
+                    The name on the tile, up to 100 characters and 400 bytes of UTF-8; the identity when left out.
                 mode:
                   type: string
-                  description: >-
-                    SEND_AND_RECV, RECV_ONLY or SIGNALLING_ONLY; the token's mode when left out.
+                  enum: [SEND_AND_RECV, RECV_ONLY, SIGNALLING_ONLY]
+                  description: 'What the participant wants to do; a token with modes of its own may leave it out.'
                 metadata:
                   type: object
                   additionalProperties: true
@@ -210,6 +215,7 @@ extension OpenAPIDocument {
               properties:
                 mode:
                   type: string
+                  enum: [SEND_AND_RECV, RECV_ONLY, SIGNALLING_ONLY]
                   description: 'The mode to change to.'
             RTMPIngestResource:
               description: 'Where and how a host publishes by RTMP.'

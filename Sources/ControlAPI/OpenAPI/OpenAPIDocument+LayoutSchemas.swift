@@ -7,21 +7,28 @@ extension OpenAPIDocument {
               properties:
                 type:
                   type: string
+                  enum: [GRID, SPOTLIGHT, SIDEBAR]
                   description: 'GRID, SPOTLIGHT or SIDEBAR.'
                 priority:
                   type: string
+                  enum: [SPEAKER, PIN]
                   description: 'Who comes first: SPEAKER or PIN. In GRID with SPEAKER a pin moves nobody who is shown.'
                 grid_size:
                   type: integer
+                  minimum: 1
+                  maximum: 12
                   description: 'Tiles at the same time, 1 to 12.'
                 orientation:
                   type: string
+                  enum: [landscape, portrait]
                   description: 'landscape or portrait.'
                 theme:
                   type: string
+                  enum: [DARK, LIGHT, DEFAULT]
                   description: 'DARK, LIGHT or DEFAULT, which is DARK.'
                 scale_mode:
                   type: string
+                  enum: [fill, fit]
                   description: 'How cameras fill their tiles: fill or fit.'
                 auto_switch_on_screen_share:
                   type: boolean
@@ -31,6 +38,8 @@ extension OpenAPIDocument {
                   description: 'What is written on the tiles.'
                 transition_ms:
                   type: [integer, "null"]
+                  minimum: 0
+                  maximum: 2000
                   description: 'Milliseconds in which tiles move, come and go, 0 to 2000; null is 300 again.'
                 background:
                   anyOf:

@@ -9,7 +9,9 @@ extension OpenAPIDocument {
               bearerFormat: JWT
               description: >-
                 HS256. The claim footlight holds role, room, mode, allowed_modes, can_admin and pub.sources;
-                what a token does not name it does not grant.
+                what a token does not name it does not grant. Clocks may differ by 30 seconds: a token is accepted from 30
+                seconds before nbf until 30 seconds after exp. A token is revoked by its jti. An operator's token is
+                accepted in the Authorization header only, never in a URL (20106).
           responses:
             Refusal:
               description: A refusal. With 429, and wherever waiting helps, it says when to ask again.
@@ -79,6 +81,13 @@ extension OpenAPIDocument {
               description: 'The id of the webhook.'
               schema:
                 type: string
+            Token:
+              name: token
+              in: path
+              required: true
+              description: 'The id of the token, as in the list.'
+              schema:
+                type: string
             Code:
               name: code
               in: path
@@ -142,19 +151,34 @@ extension OpenAPIDocument {
               in: query
               description: 'RFC 3339 or seconds since 1970; three hours before the end when left out.'
               schema:
-                type: string
+                anyOf:
+                  - type: string
+                    format: date-time
+                  - type: number
+                    minimum: 0
+                    maximum: 100000000000
             PeriodFrom:
               name: from
               in: query
               description: 'RFC 3339 or seconds since 1970; a day before the end when left out.'
               schema:
-                type: string
+                anyOf:
+                  - type: string
+                    format: date-time
+                  - type: number
+                    minimum: 0
+                    maximum: 100000000000
             To:
               name: to
               in: query
               description: 'As from; now when left out.'
               schema:
-                type: string
+                anyOf:
+                  - type: string
+                    format: date-time
+                  - type: number
+                    minimum: 0
+                    maximum: 100000000000
             Step:
               name: step
               in: query
@@ -163,6 +187,7 @@ extension OpenAPIDocument {
                 type: integer
                 minimum: 60
                 maximum: 86400
+                multipleOf: 60
                 default: 60
             GroupBy:
               name: group_by
@@ -176,7 +201,12 @@ extension OpenAPIDocument {
               in: query
               description: 'A moment of the broadcast that is meant, as from; the latest one when left out.'
               schema:
-                type: string
+                anyOf:
+                  - type: string
+                    format: date-time
+                  - type: number
+                    minimum: 0
+                    maximum: 100000000000
             IfNoneMatch:
               name: If-None-Match
               in: header
@@ -209,6 +239,7 @@ extension OpenAPIDocument {
               description: 'Whose invitations; ''me'' for the token''s own.'
               schema:
                 type: string
+                minLength: 1
             LastEventID:
               name: Last-Event-ID
               in: header

@@ -214,7 +214,8 @@ extension OpenAPIDocument {
               properties:
                 display_name:
                   type: string
-                  description: 'The name on the tile.'
+                  maxLength: 400
+                  description: 'The name on the tile, up to 100 characters and 400 bytes of UTF-8.'
                 metadata:
                   type: object
                   additionalProperties: true

@@ -71,8 +71,8 @@ extension OpenAPIDocument {
               parameters:
                 - $ref: '#/components/parameters/Recording'
               \(answers("200", "The head alone."))
-        \(snapshotPaths(ending: "jpg", name: "JPEG", type: "image/jpeg"))
-        \(snapshotPaths(ending: "png", name: "PNG", type: "image/png"))
+        \(snapshotPaths(ending: "jpg", name: "JPEG", type: "image/jpeg", isOpen: true))
+        \(snapshotPaths(ending: "png", name: "PNG", type: "image/png", isOpen: false))
           /v1/rooms/{room}/mixer/snapshot:
             post:
               operationId: postSnapshot
@@ -92,38 +92,40 @@ extension OpenAPIDocument {
         """
 
     /// The addresses of a picture of the program in one format.
-    private static func snapshotPaths(ending: String, name: String, type: String) -> String {
-        """
-          /v1/rooms/{room}/snapshot.\(ending):
-            get:
-              operationId: read\(name)Snapshot
-              summary: Shows the program as a \(name).
-              description: >-
-                For whoever may play the program; no token is needed. The query may ask for a width.
-                503 while the first one is awaited.
-              security: []
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              responses:
-                '200':
-                  description: A picture of the last seconds.
-                  content:
-                    \(type):
-                      schema:
-                        type: string
-                        format: binary
-                default:
-                  $ref: '#/components/responses/Refusal'
-            head:
-              operationId: head\(name)Snapshot
-              summary: Tells about the \(name).
-              description: >-
-                For whoever may play the program; no token is needed. The query may ask for a width.
-                503 while the first one is awaited.
-              security: []
-              parameters:
-                - $ref: '#/components/parameters/Room'
-              \(answers("200", "The head alone."))
-        """
+    private static func snapshotPaths(ending: String, name: String, type: String, isOpen: Bool) -> String {
+        let access = isOpen ? "For whoever may play the program; no token is needed." : "For whoever may read the room."
+        let security = isOpen ? "security: []" : "security: [{ bearer: [] }]"
+        return """
+              /v1/rooms/{room}/snapshot.\(ending):
+                get:
+                  operationId: read\(name)Snapshot
+                  summary: Shows the program as a \(name).
+                  description: >-
+                    \(access) The query may ask for a width.
+                    503 while the first one is awaited.
+                  \(security)
+                  parameters:
+                    - $ref: '#/components/parameters/Room'
+                  responses:
+                    '200':
+                      description: A picture of the last seconds.
+                      content:
+                        \(type):
+                          schema:
+                            type: string
+                            format: binary
+                    default:
+                      $ref: '#/components/responses/Refusal'
+                head:
+                  operationId: head\(name)Snapshot
+                  summary: Tells about the \(name).
+                  description: >-
+                    \(access) The query may ask for a width.
+                    503 while the first one is awaited.
+                  \(security)
+                  parameters:
+                    - $ref: '#/components/parameters/Room'
+                  \(answers("200", "The head alone."))
+            """
     }
 }

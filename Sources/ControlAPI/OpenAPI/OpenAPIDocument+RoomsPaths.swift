@@ -80,5 +80,35 @@ extension OpenAPIDocument {
                 - $ref: '#/components/parameters/Room'
               \(body("MixerReportBody"))
               \(answers("204", "Taken."))
+          /v1/rooms/{room}/mixer/asset:
+            get:
+              operationId: fetchAsset
+              summary: Fetches a picture or sound that the room names by an address on the web.
+              description: >-
+                For the room's mixer, which reaches nothing but the gateway. Refused for addresses that the room does
+                not name, and 400 for what the gateway may not ask or the other side does not give.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - name: url
+                  in: query
+                  required: true
+                  schema:
+                    type: string
+                - name: kind
+                  in: query
+                  schema:
+                    type: string
+                    enum: [image, sound]
+                    default: image
+              responses:
+                '200':
+                  description: The file as it is there.
+                  content:
+                    application/octet-stream:
+                      schema:
+                        type: string
+                        format: binary
+                default:
+                  $ref: '#/components/responses/Refusal'
         """
 }

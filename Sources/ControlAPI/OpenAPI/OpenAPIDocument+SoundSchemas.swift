@@ -93,13 +93,18 @@ extension OpenAPIDocument {
                   description: 'Every host is slowly brought to the same loudness.'
                 duck:
                   type: string
+                  enum: ['off', pinned, priority, both]
                   description: >-
                     Under whose speech all others are turned down: off, pinned, priority or both; priority in a new room.
                 duck_db:
                   type: number
+                  minimum: -30
+                  maximum: 0
                   description: 'How far they are turned down, in decibels, -30 to 0.'
                 jitter_target:
                   type: [integer, "null"]
+                  minimum: 60
+                  maximum: 2000
                   description: >-
                     Milliseconds for which every host's picture and sound are held back to even out how they come, 60 to 2000; null
                     takes that of the program.

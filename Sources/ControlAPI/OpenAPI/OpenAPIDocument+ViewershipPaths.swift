@@ -93,7 +93,8 @@ extension OpenAPIDocument {
               summary: What a server in front answered to players.
               description: >-
                 For tokens of the role relay, as bearer or as the password of anybody, and for operators. A line of JSON for
-                each request, of 16 KiB at most; 8 MiB at a time, and 32 MiB expanded. Requests for media playlists count
+                each request, of 16 KiB at most; 8 MiB at a time, 32 MiB expanded, 200000 lines and a
+                second of processor time, one log of a token's identity at a time. Requests for media playlists count
                 like those of their players to the gateway, as late as the log comes; all other lines, and those that
                 cannot be read, are told of and do no harm. Names of Cloudflare's, Akamai's and Amazon's logs do as well.
               requestBody:

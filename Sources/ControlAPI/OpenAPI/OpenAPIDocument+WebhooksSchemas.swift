@@ -9,6 +9,9 @@ extension OpenAPIDocument {
               properties:
                 url:
                   type: string
+                  format: uri
+                  minLength: 8
+                  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://'
                   description: 'Where to post to: https://, and http:// where the operator allows it.'
                 description:
                   type: string
@@ -30,6 +33,9 @@ extension OpenAPIDocument {
               properties:
                 url:
                   type: string
+                  format: uri
+                  minLength: 8
+                  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://'
                   description: 'Where to post to.'
                 description:
                   type: string

@@ -7,11 +7,12 @@ enum OpenAPIDocument {
 
     private static let paths = [
         head, roomsPaths, participantsPaths, soundPaths, egressPaths, viewershipPaths, recordingsPaths, eventsPaths,
-        webhooksPaths,
+        webhooksPaths, tokensPaths,
     ]
 
     private static let schemas = [
         roomsSchemas, layoutSchemas, decorationSchemas, joiningSchemas, participantsSchemas, soundSchemas,
         egressSchemas, viewershipSchemas, summarySchemas, recordingsSchemas, eventsSchemas, webhooksSchemas,
+        tokensSchemas,
     ]
 }

@@ -21,7 +21,7 @@ extension ControlRoutes {
             if let length = call.request.headers[.contentLength].flatMap({ Int($0) }), length > largest {
                 throw StageError.assetTooLarge(largest)
             }
-            let asset = try await assets.store(call.request.body, as: call.path("asset"), room: room.sid)
+            let asset = try await assets.store(call.request.chunks, as: call.path("asset"), room: room.sid)
             guard try directory.summary(of: room.sid).status == .inProgress else {
                 // It ended during the upload, and its folder was made anew.
                 assets.roomEnded(room.sid)

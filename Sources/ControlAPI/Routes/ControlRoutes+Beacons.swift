@@ -11,12 +11,7 @@ extension ControlRoutes {
     /// on and that it names.
     func addBeacons(to group: RouterGroup<BasicRequestContext>) {
         group.post("cmcd") { request, _ -> Response in
-            let body: ByteBuffer
-            do {
-                body = try await request.body.collect(upTo: Self.largestBeacon)
-            } catch is NIOTooManyBytesError {
-                throw StageError.bodyTooLarge
-            }
+            let body = try await request.bytes(upTo: Self.largestBeacon, else: .bodyTooLarge)
             let room = request.uri.queryParameters.get("room")
             let sid = request.uri.queryParameters.get("sid")
             let player = reporter(request.headers)

@@ -23,7 +23,8 @@ extension ControlRoutes {
 extension StageError {
     /// Every refusal of the gateway, one of each kind.
     static let documented: [StageError] = [
-        .tokenInvalid, .tokenIssuerInvalid, .tokenExpired, .tokenGrantsInvalid, .tokenSignatureInvalid,
+        .tokenInvalid, .tokenRevoked, .tokenIssuerInvalid, .tokenExpired, .tokenGrantsInvalid, .operatorTokenInURL,
+        .tokenSignatureInvalid, .tokenNotRevoked,
         .malformed("..."), .invalidParameter("...", "is out of range"), .unknownRoute, WrongMethod.refusal,
         .tooManyRequests(retryAfter: 1), .internalFault, .serverBusy(retryAfter: nil),
         .roomNameInvalid, .roomNameTooLong, .roomNameCharactersInvalid, .roomCreationFailed, .roomFull, .roomNotFound,

@@ -1,6 +1,7 @@
 import GatewayModel
 import HTTPTypes
 import Hummingbird
+import Media
 import Stage
 
 extension ControlRoutes {
@@ -43,13 +44,29 @@ extension ControlRoutes {
             ? nil
             : OpenStreams.Owner(identity: claims.identity, bound: claims.room, roomSID: roomSID)
         if owner != nil { try streams.requirePlace(within: directory.readerLimit) }
-        let stream = streams.open(try subscribe(), owner: owner)
+        let place = try streamPlace(call)
+        let stream = streams.open(try subscribe(), owner: owner, place: place)
+        stream.endWithToken(claims, tokens.revocations)
         let context = EventContext(routes: self, addresses: addresses(for: call.request))
         return EventStream.response(to: call.request, stream: stream) { event in
             // The same identity may be somebody else in another room.
             if case .invitation(let change) = event.payload, !claims.isFor(change.invitation) { return nil }
             return try frames.frame(event, context: context)
         }
+    }
+
+    /// The place of a stream among its client's; nil for those who run the show, who are not counted.
+    ///
+    /// - Throws: 429 when the client has too many open.
+    func streamPlace(_ call: Call) throws(StageError) -> ClientPlace? {
+        switch call.claims.role {
+        case .operator, .mixer: return nil
+        case .participant, .monitor, .relay, .thumbnail: break
+        }
+        guard let place = clientStreams.enter(client(call.request.headers)) else {
+            throw .tooManyRequests(retryAfter: 5)
+        }
+        return place
     }
 
     private func lastEventID(_ call: Call) -> UInt64? {
@@ -70,10 +87,9 @@ extension ControlRoutes {
 
     /// The identity whose invitations are asked for: one's own, or any for operators.
     private func identity(_ call: Call) throws(StageError) -> String {
-        guard let wanted = call.query("identity"), !wanted.isEmpty else {
-            throw .invalidParameter("identity", "must be given")
-        }
+        let wanted = call.query("identity") ?? ""
         switch call.claims.role {
+        case .operator where wanted.isEmpty: throw .invalidParameter("identity", "must be given")
         case .operator: return wanted
         case .participant where wanted == "me" || wanted == call.claims.identity: return call.claims.identity
         case .participant, .mixer, .monitor, .relay, .thumbnail: throw .tokenGrantsInvalid

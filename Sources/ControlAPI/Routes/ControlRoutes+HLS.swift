@@ -12,7 +12,7 @@ extension ControlRoutes {
             guard let hls else { throw StageError.hlsNotStarted("This gateway offers no playlists") }
             try check(body.layout, directory.room(room.sid).settings.layout)
             try hls.start(room: room.name)
-            try await arrange(body.layout, in: room)
+            try await arrange(body.layout, in: room, by: call.claims)
             return try playlist(of: room, call)
         }
 

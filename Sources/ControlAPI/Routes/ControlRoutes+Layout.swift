@@ -13,7 +13,7 @@ extension ControlRoutes {
             let room = try streamingRoom(call)
             let body = try await call.request.decode(LayoutBody.self)
             let layout = try directory.setLayout(room: room.sid) { (settings) throws(StageError) in
-                try settings.take(body)
+                try settings.take(body, isOperator: call.claims.role == .operator)
             }
             await keep(room)
             return try Reply.json(LayoutResource(layout))

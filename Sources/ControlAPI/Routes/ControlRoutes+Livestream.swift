@@ -10,10 +10,10 @@ extension ControlRoutes {
             try admitProgram(of: room)
             let body = try await call.request.decode(StartLivestreamBody.self)
             let settings = try directory.room(room.sid).settings
-            let start = try livestreamStart(body, program: settings.program)
+            let start = try livestreamStart(body, program: settings.program, by: call.claims)
             try check(body.layout, settings.layout)
             try livestreams.start(room: room.name, targets: start.targets, options: start.options)
-            try await arrange(body.layout, in: room)
+            try await arrange(body.layout, in: room, by: call.claims)
             return try livestream(of: room, status: .accepted)
         }
 
@@ -29,7 +29,12 @@ extension ControlRoutes {
             let program = try directory.room(room.sid).settings.program
             try requireRenditions(body.outputs, of: program)
             let taken = livestreams.status(room: room.name).outputs.map(\.name)
-            let targets = try OutputTarget.targets(of: body.outputs, beside: taken, program: program)
+            let targets = try OutputTarget.targets(
+                of: body.outputs,
+                beside: taken,
+                program: program,
+                by: call.claims
+            )
             try livestreams.add(targets, room: room.name)
             return try livestream(of: room, status: .accepted)
         }
@@ -55,13 +60,14 @@ extension ControlRoutes {
     /// What a start asks for; it must be what the room's program is.
     func livestreamStart(
         _ body: StartLivestreamBody,
-        program: ProgramConfiguration
+        program: ProgramConfiguration,
+        by claims: AccessClaims
     ) throws(StageError) -> (targets: [OutputTarget], options: LivestreamOptions) {
         let options = try LivestreamOptions(body)
         try options.validate()
         try options.requireMatch(program)
         try requireRenditions(body.outputs, of: program)
-        return (try OutputTarget.targets(of: body.outputs, beside: [], program: program), options)
+        return (try OutputTarget.targets(of: body.outputs, beside: [], program: program, by: claims), options)
     }
 
     /// How a room's program leaves.
@@ -85,10 +91,10 @@ extension ControlRoutes {
     }
 
     /// Changes the layout along with a start, if that is asked for.
-    func arrange(_ body: LayoutBody?, in room: some NamedRoom) async throws {
+    func arrange(_ body: LayoutBody?, in room: some NamedRoom, by claims: AccessClaims) async throws {
         guard let body else { return }
         _ = try directory.setLayout(room: room.sid) { (settings) throws(StageError) in
-            try settings.take(body, path: "layout.")
+            try settings.take(body, path: "layout.", isOperator: claims.role == .operator)
         }
         await keep(room)
     }

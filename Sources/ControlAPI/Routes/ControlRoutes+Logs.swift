@@ -20,14 +20,14 @@ extension ControlRoutes {
             guard ["identity", "gzip", "x-gzip"].contains(coding) else {
                 throw StageError.malformed("Content-Encoding must be gzip, or left out")
             }
-            let body: ByteBuffer
-            do {
-                body = try await call.request.body.collect(upTo: logs.bodyLimit)
-            } catch is NIOTooManyBytesError {
-                throw StageError.bodyTooLarge(limit: logs.bodyLimit)
+            let limit = logs.bodyLimit
+            let receipt = try await logs.take(
+                of: call.claims.identity,
+                isCompressed: coding != "identity",
+                room: room
+            ) { () async throws(StageError) in
+                try await call.request.bytes(upTo: limit, else: .bodyTooLarge(limit: limit))
             }
-            let isCompressed = coding != "identity"
-            let receipt = try await logs.take(body, isCompressed: isCompressed, of: call.claims.identity, room: room)
             return try Reply.json(receipt)
         }
     }

@@ -7,10 +7,11 @@ import Stage
 extension ControlRoutes {
     func addMembers(to api: APIRoutes) {
         api.command(.post, "rooms/:room/participants") { call in
-            let body = try await call.request.decode(JoinBody.self)
             let reference = call.path("room")
             let room = try? directory.summary(of: reference)
             let live = room?.status == .inProgress ? room : nil
+            try call.claims.requireJoining(reference, live, as: call.claims.identity)
+            let body = try await call.request.decode(JoinBody.self)
             let wish = try joinRequest(body, call, live)
             try admit()
             // The very run that was looked at: another one of the same name may begin meanwhile.

@@ -7,7 +7,17 @@ extension ControlRoutes {
     func addMixer(to api: APIRoutes) {
         api.stream("rooms/:room/levels") { call in
             let room = try readableRoom(call)
-            return try levels.response(to: call.request, room: room.sid) {
+            let place = try streamPlace(call)
+            let claims = call.claims
+            let isLimited = claims.role != .operator && claims.role != .mixer
+            let owner = isLimited ? "\(claims.role.rawValue) \(claims.identity) in \(claims.room ?? "")" : nil
+            return try levels.response(
+                to: call.request,
+                room: room.sid,
+                owner: owner,
+                client: place,
+                isRefused: isRefused(call)
+            ) {
                 (try? directory.summary(of: room.sid))?.status != .inProgress
             }
         }
@@ -17,6 +27,7 @@ extension ControlRoutes {
             let room = try liveRoom(call)
             try call.claims.requireMixing(room)
             let body = try await call.request.decode(MixerReportBody.self)
+            mixerReported(room.name)
             try directory.report(room: room.sid, MixerReport(body))
             levels.tell(room: room.sid) { LevelsResource(body) }
             // What somebody wants to see goes along with the answer.
@@ -25,6 +36,28 @@ extension ControlRoutes {
             return Response(
                 status: .noContent,
                 headers: [.footlightSnapshots: wanted.map(\.text).joined(separator: ",")]
+            )
+        }
+
+        api.read("rooms/:room/mixer/asset") { call in
+            let room = try liveRoom(call)
+            try call.claims.requireMixing(room)
+            let url = call.query("url") ?? ""
+            guard let kind = Asset.Kind(rawValue: call.query("kind") ?? Asset.Kind.image.rawValue) else {
+                throw StageError.invalidParameter("kind", "must be image or sound")
+            }
+            // A mixer that does what strangers' media want of it cannot have the gateway ask elsewhere.
+            let view = try directory.room(room.sid)
+            let layout = view.settings.layout
+            guard layout.addresses.contains(url) || view.participants.contains(where: { $0.avatar?.text == url }) else {
+                throw StageError.assetNotFound
+            }
+            // Avatars are participants', and so may be the rest of the layout.
+            let bytes = try await fetch(url, kind, room.sid, layout.operatorAddresses.contains(url))
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/octet-stream", .contentLength: "\(bytes.readableBytes)"],
+                body: ResponseBody(byteBuffer: bytes)
             )
         }
     }

@@ -32,11 +32,11 @@ extension ControlRoutes {
         }
 
         api.read("rooms/:room/recordings") { call in
-            let page = try PageRequest(call.request)
             let files = try recorder().files(room: call.path("room")).filter { call.claims.mayHave($0) }
             guard !files.isEmpty || call.claims.mayHaveFiles(of: call.path("room")) else {
                 throw StageError.tokenGrantsInvalid
             }
+            let page = try PageRequest(call.request)
             let (entries, meta) = page.page(of: files) { PageRequest.Mark(at: $0.startedAt, sid: $0.sid) }
             let addresses = addresses(for: call.request)
             return try Reply.json(

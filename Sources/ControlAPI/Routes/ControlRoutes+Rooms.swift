@@ -11,7 +11,9 @@ extension ControlRoutes {
             try admit()
             let body = try await call.request.decode(CreateRoomBody.self)
             let settings = try RoomSettings(body)
-            let start = try body.autoStart?.livestream.map { try livestreamStart($0, program: settings.program) }
+            let start = try body.autoStart?.livestream.map {
+                try livestreamStart($0, program: settings.program, by: call.claims)
+            }
             let room = try directory.create(settings)
             try await keepNew(room)
             // HLS begins with the program in any case.

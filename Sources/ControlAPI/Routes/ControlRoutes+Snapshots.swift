@@ -1,10 +1,14 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Media
 import NIOCore
 import Stage
 
-/// Pictures of the program, for whoever may play it; which today is everybody who knows the room's name.
+/// Pictures of the program.
+///
+/// A JPEG is for whoever may play the program, which is everybody who knows the room's name; a PNG, which costs far more,
+/// is for those who show a token that may read the room.
 extension ControlRoutes {
     /// The most bytes of a picture: a PNG of 1920x1080 that does not compress at all.
     private static let largestPicture = 8 << 20
@@ -31,11 +35,8 @@ extension ControlRoutes {
             guard let key = SnapshotKey(call.query("picture") ?? "") else {
                 throw StageError.invalidParameter("picture", "must be jpg or png, a hyphen, and a width there is")
             }
-            do {
-                snapshots.post(try await call.request.body.collect(upTo: Self.largestPicture), key, room: room.sid)
-            } catch is NIOTooManyBytesError {
-                throw StageError.bodyTooLarge
-            }
+            let picture = try await call.request.bytes(upTo: Self.largestPicture, else: .bodyTooLarge)
+            snapshots.post(picture, key, room: room.sid)
             return Response(status: .noContent)
         }
     }
@@ -46,9 +47,23 @@ extension ControlRoutes {
         }
         let room = try directory.summary(of: name)
         guard room.status == .inProgress else { throw StageError.roomNotFound }
+        var isAnonymous = true
+        if let token = request.bearerToken {
+            let claims = try await tokens.verify(token)
+            if claims.role != .thumbnail && claims.role != .relay || !claims.isFor(room) {
+                try claims.requireReading(room)
+            }
+            isAnonymous = false
+        } else if format == "png" {
+            throw StageError.tokenInvalid
+        }
+        guard let place = clientSnapshots.enter(client(request.headers)) else {
+            throw StageError.tooManyRequests(retryAfter: 2)
+        }
+        defer { place.leave() }
         let deadline = ContinuousClock.now + .seconds(Self.patience)
         while true {
-            switch snapshots.ask(key, room: room.sid) {
+            switch snapshots.ask(key, room: room.sid, isAnonymous: isAnonymous) {
             case .picture(let picture):
                 return answer(picture, key, request)
             case .none:

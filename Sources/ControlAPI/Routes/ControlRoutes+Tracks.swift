@@ -28,6 +28,8 @@ extension ControlRoutes {
         }
 
         api.command(.patch, path) { call in
+            // Whoever may not even mute is told so, whatever the body.
+            _ = try trackPlace(call, mayOnlyMute: true)
             let body = try await call.request.decode(UpdateTrackBody.self)
             let place = try trackPlace(call, mayOnlyMute: !body.enabled)
             let track = try directory.setTrack(

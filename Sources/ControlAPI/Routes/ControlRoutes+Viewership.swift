@@ -41,7 +41,10 @@ extension ControlRoutes {
 
         api.read("viewership/events") { call in
             try call.claims.requireOversight()
-            return try totalsStream.response(to: call.request) { ViewershipTotalsResource(allTotals()) }
+            let place = try streamPlace(call)
+            return try totalsStream.response(to: call.request, client: place, isRefused: isRefused(call)) {
+                ViewershipTotalsResource(allTotals())
+            }
         }
     }
 

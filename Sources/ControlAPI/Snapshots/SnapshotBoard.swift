@@ -20,6 +20,8 @@ final class SnapshotBoard: Sendable {
         var until: ContinuousClock.Instant
         /// Since when a mixer knows of it without having answered.
         var toldAt: ContinuousClock.Instant?
+        /// Until when somebody with a token wants it.
+        var knownUntil: ContinuousClock.Instant?
     }
 
     private struct Room: Sendable {
@@ -36,7 +38,9 @@ final class SnapshotBoard: Sendable {
     private static let silence = Duration.seconds(5)
     /// Rooms from which on those are forgotten whose mixers are silent.
     private static let manyRooms = 64
-    /// Kinds of pictures that a mixer makes at a time.
+    /// Kinds of pictures that a mixer makes at a time because somebody without a token wants them.
+    private static let maximumAnonymousRequests = 2
+    /// Kinds of pictures that it makes for others, beside those.
     private static let mostWishes = 4
 
     private let rooms = Mutex<[String: Room]>([:])
@@ -54,14 +58,30 @@ final class SnapshotBoard: Sendable {
     }
 
     /// The newest picture of a room, by sid; asks for a newer one along the way.
-    func ask(_ key: SnapshotKey, room: String, now: ContinuousClock.Instant = .now) -> Answer {
+    ///
+    /// - Parameter isAnonymous: Whether the reader showed no token; those who did have places of their own.
+    func ask(
+        _ key: SnapshotKey,
+        room: String,
+        isAnonymous: Bool = false,
+        now: ContinuousClock.Instant = .now
+    ) -> Answer {
         rooms.withLock { rooms in
             var entry = rooms[room] ?? Room()
             guard let reportedAt = entry.reportedAt, now - reportedAt < Self.silence else { return .none }
             entry.wishes = entry.wishes.filter { $1.until > now }
-            let isKnown = entry.wishes[key] != nil
-            guard isKnown || entry.wishes.count < Self.mostWishes else { return .busy }
-            entry.wishes[key, default: Wish(until: now)].until = now + Self.attention
+            let known = entry.wishes.values.count { $0.knownUntil.map { $0 > now } ?? false }
+            var wish = entry.wishes[key] ?? Wish(until: now)
+            if isAnonymous {
+                let isRequested = entry.wishes[key] != nil
+                guard isRequested || entry.wishes.count - known < Self.maximumAnonymousRequests else { return .busy }
+            } else {
+                let isKnown = wish.knownUntil.map { $0 > now } ?? false
+                guard isKnown || known < Self.mostWishes else { return .busy }
+                wish.knownUntil = now + Self.attention
+            }
+            wish.until = now + Self.attention
+            entry.wishes[key] = wish
             rooms[room] = entry
             guard let picture = entry.pictures[key], now - picture.arrival < Self.attention else {
                 return .awaited

@@ -6,9 +6,11 @@ extension LayoutSettings {
     ///
     /// Ranges are checked by `validate()`.
     ///
-    /// - Parameter path: What stands before a field's name when it is refused.
+    /// - Parameters:
+    ///   - path: What stands before a field's name when it is refused.
+    ///   - isOperator: Whether an operator asks, whose addresses may be private where the gateway's settings allow it.
     /// - Throws: 3073 for a word that is none of a field's, and for a colour or asset that is none.
-    mutating func take(_ body: LayoutBody, path: String = "") throws(StageError) {
+    mutating func take(_ body: LayoutBody, path: String = "", isOperator: Bool = false) throws(StageError) {
         kind = try Self.word(body.type, path + "type", or: kind, among: Kind.allCases)
         priority = try Self.word(body.priority, path + "priority", or: priority, among: Priority.allCases)
         theme = try Self.word(body.theme, path + "theme", or: theme, among: Theme.allCases)
@@ -21,6 +23,9 @@ extension LayoutSettings {
         overlays.name = body.overlays?.name ?? overlays.name
         overlays.mic = body.overlays?.mic ?? overlays.mic
         try takeDecoration(body, path: path)
+        var named = LayoutSettings()
+        if isOperator { try named.takeDecoration(body, path: path) }
+        operatorAddresses = operatorAddresses.union(named.addresses).intersection(addresses)
     }
 
     private static func word<Word: RawRepresentable<String>>(

@@ -4,13 +4,16 @@ import Stage
 extension OutputTarget {
     /// The outputs of a request with their names: given ones are checked, missing ones made up.
     ///
-    /// - Parameter program: What they push, as it is meant to be.
-    /// - Parameter taken: The names of outputs that are there already.
+    /// - Parameters:
+    ///   - taken: The names of outputs that are there already.
+    ///   - program: What they push, as it is meant to be.
+    ///   - claims: Who names them: outputs of anybody but an operator go to public addresses only.
     /// - Throws: 4015.
     static func targets(
         of bodies: [OutputBody],
         beside taken: [String],
-        program: ProgramConfiguration
+        program: ProgramConfiguration,
+        by claims: AccessClaims
     ) throws(StageError) -> [OutputTarget] {
         guard !bodies.isEmpty else { throw .outputInvalid("outputs must name at least one output") }
         var names = Set(taken)
@@ -29,6 +32,7 @@ extension OutputTarget {
                 if names.insert(candidate).inserted { name = candidate }
             }
             var target = OutputTarget(name: name ?? "", url: body.url, streamKey: body.streamKey)
+            target.mustBePublic = claims.role != .operator
             target.rendition = body.rendition
             target.spareURL = body.spareURL
             target.spareStreamKey = body.spareStreamKey

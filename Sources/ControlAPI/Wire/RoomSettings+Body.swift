@@ -28,7 +28,7 @@ extension LayoutSettings {
     /// The defaults with what a request for a new room names.
     fileprivate init(_ body: LayoutBody?) throws(StageError) {
         self.init()
-        if let body { try take(body, path: "layout.") }
+        if let body { try take(body, path: "layout.", isOperator: true) }
     }
 }
 

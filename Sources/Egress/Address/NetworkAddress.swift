@@ -54,6 +54,23 @@ struct NetworkAddress: Sendable, Hashable {
         isIPv6 ? Self.isGlobalIPv6(bytes) : Self.isGlobalIPv4(bytes)
     }
 
+    /// Lies in 169.254.0.0/16 or fe80::/10 (RFC 3927, RFC 4291), also when it is carried inside an IPv6 address.
+    var isLinkLocal: Bool {
+        if isIPv6, bytes[0] == 0xFE, bytes[1] & 0xC0 == 0x80 { return true }
+        return carriedIPv4.contains { $0.starts(with: [169, 254]) }
+    }
+
+    /// The IPv4 address, or those that an IPv6 address may be taken to carry: mapped, compatible, translated, and 6to4.
+    private var carriedIPv4: [ArraySlice<UInt8>] {
+        guard isIPv6 else { return [bytes[...]] }
+        var found: [ArraySlice<UInt8>] = []
+        if bytes[..<10].allSatisfy({ $0 == 0 }) { found.append(bytes[12...]) }
+        // 64:ff9b::/32 holds the well-known prefix and the local ones (RFC 6052, RFC 8215).
+        if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B]) { found.append(bytes[12...]) }
+        if bytes.starts(with: [0x20, 0x02]) { found.append(bytes[2..<6]) }
+        return found
+    }
+
     /// Leads back to this machine: loopback, the unspecified address, or one of its interfaces' own.
     var isOfThisMachine: Bool {
         let own = unmapped

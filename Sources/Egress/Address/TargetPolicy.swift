@@ -2,9 +2,10 @@
 ///
 /// Operators name targets, so a target could be used to reach what only this machine reaches. By default every address
 /// a host resolves to must be global and the port one that RTMP services use. The check is made again on each connect,
-/// and the connection goes to the address that was checked, never to a name resolved a second time.
+/// and the connection goes to the address that was checked, never to a name resolved a second time. Link-local addresses,
+/// at which clouds offer a machine's own credentials, are never targets.
 public struct TargetPolicy: Sendable, Equatable {
-    /// Loopback, private and other local addresses may be targets, on any port.
+    /// Loopback, private and other local addresses except link-local ones may be targets, on any port.
     public var allowsPrivateAddresses: Bool
     /// The ports of targets; holds only while private addresses are not allowed.
     public var allowedPorts: Set<UInt16>
@@ -24,9 +25,17 @@ public struct TargetPolicy: Sendable, Equatable {
         self.ownPorts = ownPorts
     }
 
+    /// The same rules for targets that are named by somebody who is no operator: public addresses, whatever is allowed.
+    public var withoutPrivateAddresses: TargetPolicy {
+        var policy = self
+        policy.allowsPrivateAddresses = false
+        return policy
+    }
+
     /// Whether one address may be connected to.
     func vets(_ address: NetworkAddress) -> Bool {
-        allowsPrivateAddresses || (address.isGlobal && allowedPorts.contains(address.port))
+        guard !address.isLinkLocal else { return false }
+        return allowsPrivateAddresses || (address.isGlobal && allowedPorts.contains(address.port))
     }
 
     /// Refuses an address that no resolution could make acceptable: a forbidden port or literal address.

@@ -329,7 +329,8 @@ public final class Livestreams: Sendable, LivestreamControlling {
         guard NameRule.check(target.name) == nil else {
             throw .outputInvalid("An output's name must be 1 to 64 letters, digits, hyphens or underscores")
         }
-        let policy = policy.withLock { $0 }
+        let general = policy.withLock { $0 }
+        let policy = target.mustBePublic ? general.withoutPrivateAddresses : general
         let address: PushAddress
         var spare: PushAddress?
         do {

@@ -39,6 +39,8 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()
     var signals = sigset_t()
     sigfillset(&signals)
+    // By this one a confined process has its connections made.
+    sigdelset(&signals, SIGSYS)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     c_thread_name(String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
     start.body()

@@ -57,8 +57,10 @@ public final class Feed: PacketSink {
         self.budget = budget
         shared = timeline
         home = group.next()
-        // A feed with a tick of its own is for one reader, who is nobody of the audience.
-        let sent = tick == nil ? budget.sent : nil
+        // A feed with a tick of its own is for one reader, who is nobody of the audience. A mixer that reads a host's hears
+        // the host at once and shows the card until the first keyframe; an audience would see nothing for so long.
+        let isForMixer = tick != nil
+        let sent = isForMixer ? nil : budget.sent
         let tick = tick ?? configuration.tick
         var shares: [(loop: any EventLoop, box: NIOLoopBoundBox<FeedShare>)] = []
         let loops = Array(group.makeIterator())
@@ -71,7 +73,8 @@ public final class Feed: PacketSink {
                 counters: counters,
                 budget: budget,
                 copies: copies,
-                sent: sent
+                sent: sent,
+                startsAtSound: isForMixer
             )
             shares.append((loop, NIOLoopBoundBox.makeBoxSendingValue(share, eventLoop: loop)))
         }

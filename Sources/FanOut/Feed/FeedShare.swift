@@ -46,13 +46,15 @@ final class FeedShare {
     ///   - budget: What the feed has in common with others.
     ///   - copies: Copies of its group of pictures that the feed has at most.
     ///   - sent: Where the bytes that viewers get are added up.
+    ///   - startsAtSound: Who reads the feed starts at any sound, and need not wait for a keyframe.
     init(
         configuration: FanOutConfiguration,
         tick: TimeAmount,
         counters: FeedCounters,
         budget: AudienceBudget,
         copies: Int,
-        sent: AudienceBytes? = nil
+        sent: AudienceBytes? = nil,
+        startsAtSound: Bool = false
     ) {
         self.configuration = configuration
         isTicking = tick > .zero
@@ -60,7 +62,7 @@ final class FeedShare {
         self.budget = budget
         self.sent = sent
         cache = CacheAccount(counters: counters, budget: budget, copies: copies)
-        group = PacketGroup(limit: configuration.groupLimit)
+        group = PacketGroup(limit: configuration.groupLimit, startsAtSound: startsAtSound)
         encoded = ViewerWire.allCases.map(EncodedGroup.init)
         viewers = ViewerWire.allCases.map { _ in [] }
         rows = ViewerWire.allCases.map { _ in SocketRow() }

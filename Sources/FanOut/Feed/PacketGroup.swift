@@ -20,8 +20,13 @@ struct PacketGroup {
     /// Sound alone is a starting point once pictures have been missing for this long, in milliseconds.
     private static let pictureSilence: Int64 = 2_000
 
-    init(limit: (milliseconds: Int64, bytes: Int)) {
+    /// Whether somebody can start at any sound, however late the first keyframe comes.
+    private let startsAtSound: Bool
+
+    /// - Parameter startsAtSound: Who reads it needs no picture: sound is a starting point while there is no other.
+    init(limit: (milliseconds: Int64, bytes: Int), startsAtSound: Bool = false) {
         self.limit = limit
+        self.startsAtSound = startsAtSound
     }
 
     /// Metadata and decoder configurations that a player needs before `packets`, in the order it wants them.
@@ -38,6 +43,9 @@ struct PacketGroup {
     /// The index of the last packet of `batch` at which a player can start; nil when there is none.
     func startingPoint(in batch: [MediaPacket]) -> Int? {
         if let key = batch.lastIndex(where: \.isKeyPicture) { return key }
+        if startsAtSound, packets.isEmpty {
+            return batch.firstIndex { if case .sound = $0.content { true } else { false } }
+        }
         var lastVideo = lastVideo
         return batch.firstIndex { packet in
             if packet.isVideo { lastVideo = packet.timestamp }

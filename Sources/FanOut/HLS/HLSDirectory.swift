@@ -39,10 +39,17 @@ public final class HLSDirectory: Sendable {
     public func open(_ room: String) -> HLSProgram { open(room, renditions: []).program }
 
     /// The room's program and its renditions, as `open(_:)` makes them.
-    func open(_ room: String, renditions: [String]) -> HLSRenditions {
+    ///
+    /// - Parameter wasOnAir: Whether a program that is made was on the air before the gateway restarted.
+    func open(_ room: String, renditions: [String], wasOnAir: Bool = false) -> HLSRenditions {
         entries.withLock { entries in
             if let entry = entries[room], entry.endedAt == nil { return entry.programs }
-            let programs = HLSRenditions(configuration: configuration, renditions: renditions, first: firstNumber())
+            let programs = HLSRenditions(
+                configuration: configuration,
+                renditions: renditions,
+                first: firstNumber(),
+                wasOnAir: wasOnAir
+            )
             entries[room] = Entry(programs: programs)
             return programs
         }
@@ -55,6 +62,9 @@ public final class HLSDirectory: Sendable {
     func programs(_ room: String) -> HLSRenditions? {
         entries.withLock { $0[room]?.programs }
     }
+
+    /// Whether a room's program was on the air before the gateway restarted, and is not back yet.
+    public func isReturning(_ room: String) -> Bool { programs(room)?.isReturning ?? false }
 
     /// Notes that somebody wants to play what is not there yet.
     func asked(for room: String) {

@@ -31,6 +31,7 @@ public final class HLSProgram: PacketSink {
     private let clock: RenditionClock?
     private let playlistName: String
     private let isRendition: Bool
+    private let isContinuation: Bool
     private let state: Mutex<State>
 
     /// Makes one by itself.
@@ -42,12 +43,15 @@ public final class HLSProgram: PacketSink {
     ///   - clock: What it has in common with other renditions; nil for a program without any.
     ///   - rendition: The name of the rendition that it is; nil for the program itself.
     ///   - first: The number of its first segment; where there is a clock, that says it.
+    ///   - isContinuation: Whether players may know segments of an earlier run.
     init(
         configuration: HLSConfiguration,
         clock: RenditionClock?,
         rendition: String? = nil,
-        first: Int = 0
+        first: Int = 0,
+        isContinuation: Bool = false
     ) {
+        self.isContinuation = isContinuation
         run = String(UInt64.random(in: .min ... .max), radix: 36)
         self.configuration = configuration
         self.clock = clock
@@ -55,7 +59,8 @@ public final class HLSProgram: PacketSink {
         isRendition = rendition != nil
         // Discontinuities are numbered as the segments are, so that they rise over runs too.
         let playlist = MediaPlaylist(configuration, discontinuitySequence: first)
-        state = Mutex(State(segmenter: Segmenter(configuration, firstSequence: first), playlist: playlist))
+        let segmenter = Segmenter(configuration, firstSequence: first, isContinuation: isContinuation)
+        state = Mutex(State(segmenter: segmenter, playlist: playlist))
     }
 
     // MARK: In
@@ -81,9 +86,11 @@ public final class HLSProgram: PacketSink {
         let hasVideo = state.configurations.contains(where: \.isVideo)
         guard packet.isKeyPicture || (!hasVideo && packet.content == .sound(.aac)) else { return }
         guard let first = firstSequence(at: packet.timestamp, from: clock, state) else { return }
+        // A rendition that comes later than the program has the program's discontinuity behind it.
+        let isContinuation = isContinuation && !state.hasBegun && first == clock.first
         state.hasBegun = true
-        state.segmenter = Segmenter(configuration, firstSequence: first)
-        let discontinuities = clock.discontinuities(until: first)
+        state.segmenter = Segmenter(configuration, firstSequence: first, isContinuation: isContinuation)
+        let discontinuities = clock.discontinuities(until: isContinuation ? first - 1 : first)
         state.playlist = MediaPlaylist(configuration, discontinuitySequence: discontinuities)
         state.printed.forget()
         for configuration in state.configurations { _ = state.segmenter.append(configuration) }
@@ -198,6 +205,9 @@ public final class HLSProgram: PacketSink {
     /// Bytes of media that are kept.
     var storedBytes: Int { state.withLock { $0.playlist.storedBytes } }
 
+    /// No segment will come any more.
+    var isEnded: Bool { state.withLock { $0.playlist.isEnded } }
+
     /// Segments that are listed.
     var segmentCount: Int { state.withLock { $0.playlist.segments.count } }
 
@@ -240,6 +250,7 @@ public final class HLSProgram: PacketSink {
 
     private static func isReady(_ target: HLSWaitTarget, _ playlist: MediaPlaylist) -> Bool {
         switch target {
+        case .beginning: playlist.isPlayable || playlist.isEnded
         case .playlist(let directives): playlist.readiness(for: directives) != .later
         case .part(let position): position < playlist.nextPart || playlist.isEnded
         }

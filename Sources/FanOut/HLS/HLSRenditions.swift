@@ -7,19 +7,25 @@ public struct HLSRenditions: Sendable {
     public let program: HLSProgram
     /// The renditions by name, in the ladder's order.
     let renditions: [(name: String, program: HLSProgram)]
+    /// The program was on the air before the gateway restarted.
+    private let wasOnAir: Bool
 
-    /// - Parameter first: The number of the first segment.
-    init(configuration: HLSConfiguration, renditions names: [String], first: Int = 0) {
+    /// - Parameters:
+    ///   - first: The number of the first segment.
+    ///   - wasOnAir: Whether the program was on the air before the gateway restarted.
+    init(configuration: HLSConfiguration, renditions names: [String], first: Int = 0, wasOnAir: Bool = false) {
+        self.wasOnAir = wasOnAir
         guard !names.isEmpty else {
-            program = HLSProgram(configuration: configuration, clock: nil, first: first)
+            program = HLSProgram(configuration: configuration, clock: nil, first: first, isContinuation: wasOnAir)
             renditions = []
             return
         }
         let clock = RenditionClock(segmentDuration: configuration.segmentDuration, first: first)
-        program = HLSProgram(configuration: configuration, clock: clock)
-        renditions = names.map { name in
-            (name, HLSProgram(configuration: configuration, clock: clock, rendition: name))
+        func make(_ rendition: String?) -> HLSProgram {
+            HLSProgram(configuration: configuration, clock: clock, rendition: rendition, isContinuation: wasOnAir)
         }
+        program = make(nil)
+        renditions = names.map { ($0, make($0)) }
     }
 
     /// The program of that name; the program itself for nil.
@@ -37,6 +43,12 @@ public struct HLSRenditions: Sendable {
     func program(run: String) -> HLSProgram? {
         program.run == run ? program : renditions.first { $0.program.run == run }?.program
     }
+
+    /// Whether the program is expected back after a restart of the gateway: who asks for it is not to hear that there is
+    /// none, for many players give up for good then.
+    ///
+    /// A second segment shows which renditions came back with it.
+    var isReturning: Bool { wasOnAir && program.segmentCount < 2 && !program.isEnded }
 
     /// Whether there is a playlist for a player who comes now.
     var isOffered: Bool { multivariantPlaylist(sid: "") != nil }

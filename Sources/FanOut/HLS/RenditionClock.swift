@@ -37,7 +37,8 @@ final class RenditionClock: Sendable {
     }
 
     private let segmentMilliseconds: Double
-    private let first: Int
+    /// The number of the first segment of all.
+    let first: Int
     private let state = Mutex(State())
 
     /// - Parameter first: The number of the first segment of all.

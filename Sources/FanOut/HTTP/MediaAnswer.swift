@@ -1,3 +1,5 @@
+import Stage
+
 /// What becomes of a request for a playlist or a file.
 enum MediaAnswer {
     /// It is answered at once.
@@ -8,6 +10,13 @@ enum MediaAnswer {
 
 /// A request that waits for media, and what is known of it for the answer.
 struct MediaWait {
+    /// What was asked for, where the whole request is answered anew after the wait.
+    struct Request {
+        let request: MediaRequest
+        let query: QueryItems
+        let player: PlayerRequest
+    }
+
     let program: HLSProgram
     let target: HLSWaitTarget
     /// Whose request it is; nil for a part, whose address is the same for everybody.
@@ -16,4 +25,6 @@ struct MediaWait {
     let session: ViewerSession?
     /// The player reads gzip.
     let readsGzip: Bool
+    /// The request, for one that waits until its program is back: nobody is admitted before.
+    var request: Request?
 }

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Media
+public import Media
 public import NIOCore
 public import NIOHTTPTypes
 import RTMP
@@ -25,15 +25,19 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     public struct TakenOver: Sendable {}
 
     private let site: MediaSite
+    private let isForMixers: Bool
+    private var place: ClientPlace?
     private var limits: HTTPLimits { site.limits }
     /// A request that is answered here and whose end has not come yet; without a `MediaRequest` it was one too many.
     private var current: (request: MediaRequest?, head: HTTPRequest)?
     /// From whose budget the connection's requests are taken.
-    private var client = RequestBudget.Client.spared
+    private var client = RequestBudget.Client.unlimited
     /// Requests passed on whose answers have not gone out yet.
     private var passedOn = 0
     private var isPassingOn = false
     private var held: CircularBuffer<HTTPRequestPart> = []
+    /// What those take, in bytes.
+    private var heldBytes = 0
     private var isStreaming = false
     /// A request that waits for media, and whose it is.
     private var waiting: (entry: HLSWait, sid: String?)?
@@ -52,8 +56,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isPlainFileWanted = false
     /// Since when the beginning of a header waits for its end.
     private var headerBegan: MonotonicTime?
-    /// Since when a request whose header is here waits for its end.
-    private var bodyBegan: MonotonicTime?
     /// Since when the client takes nothing of what waits for it, an answer without end included.
     private var blockedSince: MonotonicTime?
     private var hasReadPart = false
@@ -61,8 +63,14 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var idleCheck: RepeatedTask?
 
     /// Makes one from its parts.
-    public init(site: MediaSite) {
+    ///
+    /// - Parameters:
+    ///   - place: The connection's place among its client's, given back early when it turns out to be a proxy's.
+    ///   - isForMixers: Whether only mixers connect: no media is answered, and nobody counts their requests.
+    public init(site: MediaSite, place: ClientPlace? = nil, isForMixers: Bool = false) {
         self.site = site
+        self.place = place
+        self.isForMixers = isForMixers
     }
 
     // MARK: Requests
@@ -92,11 +100,16 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var mustHold: Bool { waiting != nil || isIdentifying || (passedOn > 0 && !isPassingOn) }
 
     private func handleHeld(context: ChannelHandlerContext) {
-        while !mustHold, !isClosing, let part = held.popFirst() { handle(part, context: context) }
+        while !mustHold, !isClosing, let part = held.popFirst() {
+            heldBytes -= part.byteCount
+            handle(part, context: context)
+        }
     }
 
     private func hold(_ part: HTTPRequestPart, context: ChannelHandlerContext) {
-        guard held.count < limits.pipelinedParts else {
+        heldBytes += part.byteCount
+        guard held.count < limits.pipelinedParts, heldBytes <= limits.pipelinedBytes else {
+            isClosing = true
             context.close(promise: nil)
             return
         }
@@ -108,24 +121,28 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         guard !isStreaming else { return }
         switch part {
         case .head(let head):
-            bodyBegan = lastActivity
+            if let held = place, site.budget.isForwarding(client, head.headerFields) {
+                // What a proxy on this machine has open is open for many.
+                held.leave()
+                place = nil
+            }
             let path = (head.path ?? "").prefix { $0 != "?" }
             guard site.budget.takesRequest(from: client, head.headerFields, now: lastActivity) else {
                 current = (nil, head)
                 return
             }
-            if let request = MediaRequest(path: path) {
+            if !isForMixers, let request = MediaRequest(path: path) {
                 current = (request, head)
             } else {
                 passedOn += 1
                 isPassingOn = true
-                let head = site.reading.passingOn(head, peer: context.remoteAddress?.ipAddress)
+                let client = site.budget.account(of: client, head.headerFields)
+                let head = site.reading.passingOn(head, peer: context.remoteAddress?.ipAddress, client: client)
                 context.fireChannelRead(wrapInboundOut(.head(head)))
             }
         case .body:
             if current == nil { context.fireChannelRead(wrapInboundOut(part)) }
         case .end:
-            bodyBegan = nil
             if let (request, head) = current {
                 current = nil
                 answer(request, head: head, context: context)
@@ -195,7 +212,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 return
             }
         default:
-            response = .refusal(.methodNotAllowed, "GET, HEAD and OPTIONS are what this address takes")
+            response = .wrongMethod
         }
         send(response, to: head, context: context)
     }
@@ -212,18 +229,22 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let reading = site.reading
         let room = site.feeds.named(request.room)?.room ?? request.room
-        let found = context.eventLoop.makeFutureWithTask { await reading.bearer?(token, room) }
+        let found = context.eventLoop.makeFutureWithTask { try await reading.bearer?(token, room) }
         found.whenComplete { result in
             let (handler, context) = bound.value
             handler.isIdentifying = false
             // The client may have gone meanwhile.
             guard context.channel.isActive else { return }
-            if case .success(let bearer?) = result {
+            switch result {
+            case .success(let bearer?):
                 handler.answer(request, head: head, query: query, bearer: bearer, context: context)
-            } else if !request.beginsSession {
+            case .success(nil),
+                .failure where !request.beginsSession:
                 // Better seen twice than not at all.
                 handler.answer(request, head: head, query: query, bearer: ViewerBearer(), context: context)
-            } else {
+            case .failure(ViewerTokenRefusal.operatorToken):
+                handler.send(.operatorTokenInURL, to: head, context: context)
+            case .failure:
                 handler.send(.invalidToken, to: head, context: context)
             }
             handler.handleHeld(context: context)
@@ -291,7 +312,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     ///
     /// Not while anything asked before is to be answered first; and a request that is one too many is refused here.
     func repeated(_ name: String, beside file: RepeatedRequest.File) -> [ByteBuffer]? {
-        let isClear = current == nil && passedOn == 0 && held.isEmpty && !mustHold && !isStreaming && !isClosing
+        // An answer may come before the body of its request: what follows then is that body, whatever it looks like.
+        let isBetweenRequests = current == nil && !isPassingOn
+        let isClear = isBetweenRequests && passedOn == 0 && held.isEmpty && !mustHold && !isStreaming && !isClosing
         guard isClear, answersLeaving == 0, let program = site.hls.programs(file.room)?.program(run: file.run),
             case .file(let media)? = program.file(named: name),
             site.budget.takesRequest(from: client, file.fields, now: .now())
@@ -364,7 +387,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     /// Begins to watch for idleness.
     public func handlerAdded(context: ChannelHandlerContext) {
-        client = site.budget.client(at: context.channel.remoteAddress)
+        if !isForMixers { client = site.budget.client(at: context.channel.remoteAddress) }
         PeerSocket.setUp(context.channel)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         idleCheck = context.eventLoop.scheduleRepeatedTask(initialDelay: limits.idleCheck, delay: limits.idleCheck) {
@@ -397,10 +420,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             context.close(promise: nil)
             return
         }
-        if let bodyBegan, now - bodyBegan.nanoseconds > limits.body.nanoseconds {
-            context.close(promise: nil)
-            return
-        }
         // What is answered elsewhere takes the time it takes, once its request is whole.
         guard passedOn == 0 || isPassingOn else { return }
         if let headerBegan, now - headerBegan.nanoseconds > limits.header.nanoseconds {
@@ -414,6 +433,21 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
 extension [ByteBuffer] {
     fileprivate var byteCount: Int { reduce(0) { $0 + $1.readableBytes } }
+}
+
+extension HTTPRequestPart {
+    fileprivate var byteCount: Int {
+        switch self {
+        case .head(let head):
+            head.headerFields.reduce(head.path?.utf8.count ?? 0) { sum, field in
+                sum + field.name.rawName.utf8.count + field.value.utf8.count
+            }
+        case .body(let bytes):
+            bytes.readableBytes
+        case .end:
+            0
+        }
+    }
 }
 
 extension HTTPRequest {

@@ -13,10 +13,20 @@ extension MediaResponse {
         return refusal(error, .serviceUnavailable)
     }()
 
+    /// The token in the address is an operator's.
+    static let operatorTokenInURL = refusal(.operatorTokenInURL, .forbidden)
+
     /// More requests of one viewer wait than a player has use for.
     static let tooManyWaits: MediaResponse = {
         var error = StageError.tooManyRequests(retryAfter: 1)
         error.cause = "More requests of one viewer wait than a player has use for"
+        return refusal(error, .tooManyRequests)
+    }()
+
+    /// More sessions from one address that nobody is seen to watch by than it is granted.
+    static let tooManySessions: MediaResponse = {
+        var error = StageError.tooManyRequests(retryAfter: 5)
+        error.cause = "Too many players of this address have asked for a program and not played it"
         return refusal(error, .tooManyRequests)
     }()
 
@@ -42,13 +52,4 @@ extension MediaResponse {
             retryAfter: error.retryAfter
         )
     }
-
-    /// `busy` as it is sent on a connection that ends with it.
-    static let busyClosing: ByteBuffer = {
-        var bytes = busy.headWithoutLength
-        let length = busy.body.reduce(0) { $0 + $1.readableBytes }
-        bytes.writeString("Connection: close\r\nContent-Length: \(length)\r\n\r\n")
-        for buffer in busy.body { bytes.writeImmutableBuffer(buffer) }
-        return bytes
-    }()
 }

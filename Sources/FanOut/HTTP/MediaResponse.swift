@@ -16,6 +16,8 @@ struct MediaResponse {
     var isCompressed: Bool?
     /// Seconds after which to ask again.
     var retryAfter: Int?
+    /// The methods that the address takes, where another was used.
+    var allow: String?
     /// Whose playlist this is, if it is one that counts.
     var viewer: ViewerSession?
 
@@ -67,6 +69,13 @@ struct MediaResponse {
     /// The session id in the address was made for another room, or by somebody else.
     static let foreignSession = MediaResponse.refusal(.forbidden, "this session id is not for this room")
 
+    /// Addresses of media are read, and nothing else.
+    static let wrongMethod: MediaResponse = {
+        var response = MediaResponse.refusal(.methodNotAllowed, "GET, HEAD and OPTIONS are what this address takes")
+        response.allow = "GET, HEAD, OPTIONS"
+        return response
+    }()
+
     /// The token in the address is out of its time, or none of ours.
     static let invalidToken = MediaResponse.refusal(.forbidden, "this token is not valid")
 
@@ -87,6 +96,7 @@ struct MediaResponse {
         response.headerFields[.cacheControl] = cacheControl
         if let location { response.headerFields[.location] = location }
         if let retryAfter { response.headerFields[.retryAfter] = String(retryAfter) }
+        if let allow { response.headerFields[.allow] = allow }
         if let isCompressed {
             response.headerFields[.vary] = "Accept-Encoding"
             if isCompressed { response.headerFields[.contentEncoding] = "gzip" }

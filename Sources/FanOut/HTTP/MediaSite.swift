@@ -1,7 +1,7 @@
 import HLS
 import HTTPTypes
-import Media
-import NIOCore
+public import Media
+public import NIOCore
 public import Stage
 
 /// Answers what players ask of the HTTP port, from memory: at once, or when the media that they ask for is there.
@@ -11,8 +11,11 @@ public struct MediaSite: Sendable {
     let feeds: FeedDirectory
     let hls: HLSDirectory
     let audience: any AudienceObserving
-    let limits: HTTPLimits
+    /// What a client may use up.
+    public let limits: HTTPLimits
     let budget: RequestBudget
+    /// What each client has open.
+    let connections: ClientLimiter
     /// The answer to a request that is one too many for its budget.
     let tooManyRequests: MediaResponse
     let waits: WaitBudget
@@ -46,7 +49,8 @@ public struct MediaSite: Sendable {
         self.limits = limits
         self.reading = reading
         self.dates = dates
-        budget = RequestBudget(limits, proxies: reading.proxies)
+        budget = RequestBudget(limits, audience: audience, proxies: reading.proxies)
+        connections = ClientLimiter(limit: limits.connections)
         tooManyRequests = .tooManyRequests(rate: limits.requests?.perSecond ?? 1)
         waits = WaitBudget(limits.waits)
     }
@@ -57,18 +61,37 @@ public struct MediaSite: Sendable {
             waiting: waits.count,
             waitingLimit: waits.limit.total,
             refusedWaits: waits.refused,
-            refusedRequests: budget.refused
+            refusedRequests: budget.refused,
+            refusedConnections: connections.refused
         )
+    }
+
+    /// Counts a connection that was just accepted among its client's.
+    ///
+    /// - Returns: Its place, which the caller gives back when it closes; nil when its client has too many open.
+    public func admitConnection(from address: SocketAddress?) -> ClientPlace? {
+        guard let host = address?.ipAddress, !reading.proxies.include(host) else { return connections.enter(nil) }
+        let client = PeerAddress(host)?.account
+        return connections.enter(client) {
+            // A player by HTTP keeps up to three connections, and a page beside it one more.
+            guard let client else { return 0 }
+            let sessions = audience.sessions(of: client)
+            return 4 * sessions.watching + sessions.unproven
+        }
     }
 
     /// The answer to a request for a playlist or a file; `.flv` is not answered here but streamed.
     func respond(
         to request: MediaRequest,
         query: QueryItems,
-        player: PlayerRequest
+        player: PlayerRequest,
+        mayWait: Bool = true
     ) -> MediaAnswer {
         guard let programs = hls.programs(request.room) else {
             return .now(.refusal(.notFound, "there is no such room"))
+        }
+        if let wait = waitForReturn(of: programs, request, query, player) {
+            return mayWait && !player.isHead ? .wait(wait) : .now(Self.returning)
         }
         switch request {
         case .flv:
@@ -91,11 +114,46 @@ public struct MediaSite: Sendable {
         }
     }
 
+    /// What a request for a playlist waits for whose program is not back yet after a restart; nil for all others.
+    ///
+    /// Whose playlist it is, and whether there is room for another viewer, is asked when it is answered.
+    private func waitForReturn(
+        of programs: HLSRenditions,
+        _ request: MediaRequest,
+        _ query: QueryItems,
+        _ player: PlayerRequest
+    ) -> MediaWait? {
+        let awaited: HLSProgram
+        switch request {
+        case .flv, .file: return nil
+        case .multivariantPlaylist:
+            guard !programs.isOffered else { return nil }
+            awaited = programs.program
+        case .mediaPlaylist(let room, let rendition):
+            guard let program = programs.rendition(rendition), program.segmentCount == 0 else { return nil }
+            guard let sid = player.sid, audience.accepts(sid: sid, room: room) else { return nil }
+            awaited = program
+        }
+        guard programs.isReturning else { return nil }
+        hls.asked(for: request.room)
+        // In the address of a multivariant playlist anything may stand.
+        let sid = request.beginsSession ? nil : player.sid
+        var wait = MediaWait(program: awaited, target: .beginning, sid: sid, session: nil, readsGzip: false)
+        wait.request = .init(request: request, query: query, player: player)
+        return wait
+    }
+
     /// The answer to a request whose wait is over.
     func respond(after wait: MediaWait, _ end: HLSWait.End) -> MediaResponse {
-        guard end == .arrived else { return Self.tooLate }
+        guard end == .arrived else { return wait.request == nil ? Self.tooLate : Self.returning }
+        if let asked = wait.request {
+            let answer = respond(to: asked.request, query: asked.query, player: asked.player, mayWait: false)
+            guard case .now(let response) = answer else { return Self.returning }
+            return response
+        }
         let answer =
             switch wait.target {
+            case .beginning: MediaAnswer.now(Self.returning)
             case .playlist(let directives): mediaPlaylist(wait, directives, mayWait: false)
             case .part(let position): file(position.name, of: wait.program, mayWait: false)
             }
@@ -114,14 +172,11 @@ public struct MediaSite: Sendable {
             hls.asked(for: room)
             return Self.notYet
         }
-        switch audience.admit(player, to: room) {
-        case .refused:
-            return .foreignSession
-        case .viewer(let sid), .uncounted(let sid):
-            guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
-            let compressed = player.readsGzip ? Gzip.compress(playlist) : nil
-            return .playlist(compressed ?? playlist, cacheControl: "no-store", isCompressed: compressed != nil)
-        }
+        let admission = audience.admit(player, to: room)
+        guard let sid = admission.sid else { return admission.refusal }
+        guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
+        let compressed = player.readsGzip ? Gzip.compress(playlist) : nil
+        return .playlist(compressed ?? playlist, cacheControl: "no-store", isCompressed: compressed != nil)
     }
 
     private func mediaPlaylist(
@@ -137,6 +192,10 @@ public struct MediaSite: Sendable {
             response.location = "index.m3u8"
             return .now(response)
         }
+        // Whoever was given an id has no place by that alone: it takes one when it is proven to watch.
+        if player.role != .relay, !feeds.hasRoom(for: player, by: .hls, in: room, among: audience) {
+            return .now(.busy)
+        }
         // A network that tells by its log who watches asks for somebody who is counted by that.
         let admission: ViewerAdmission =
             if player.role == .relay {
@@ -144,7 +203,7 @@ public struct MediaSite: Sendable {
             } else {
                 audience.admit(player, to: room)
             }
-        guard let sid = admission.sid else { return .now(.foreignSession) }
+        guard let sid = admission.sid else { return .now(admission.refusal) }
         let given = DeliveryDirectives(
             sequence: query["_HLS_msn"],
             part: query["_HLS_part"],
@@ -214,9 +273,12 @@ public struct MediaSite: Sendable {
     )
 
     /// The media did not come in time.
-    private static let tooLate: MediaResponse = {
-        var response = MediaResponse.refusal(.serviceUnavailable, "the program stands still, try again in a moment")
+    private static let tooLate = tryAgain("the program stands still, try again in a moment")
+    private static let returning = tryAgain("the program is on its way back, try again in a moment")
+
+    private static func tryAgain(_ message: String) -> MediaResponse {
+        var response = MediaResponse.refusal(.serviceUnavailable, message)
         response.retryAfter = 1
         return response
-    }()
+    }
 }

@@ -8,4 +8,6 @@ public struct MediaSiteLoad: Sendable, Equatable {
     public var refusedWaits: UInt64 = 0
     /// Requests that came faster than their client may ask.
     public var refusedRequests: UInt64 = 0
+    /// Connections of clients that had too many open.
+    public var refusedConnections: UInt64 = 0
 }

@@ -32,18 +32,31 @@ struct RepeatedRequest {
         rest = Array(bytes[space...])
     }
 
-    /// Whether bytes are the head of one GET, whole, and nothing else.
+    /// Whether bytes are the head of one GET of HTTP/1.1, whole, and nothing else, behind which another request comes.
     static func isBare(_ request: ByteBuffer) -> Bool {
         let bytes = request.readableBytesView
         guard bytes.starts(with: "GET ".utf8), bytes.suffix(4).elementsEqual(end) else { return false }
-        // An empty line anywhere else is the end of another request.
-        var index = bytes.startIndex
-        while let next = bytes[index...].firstIndex(of: 13), next + 4 < bytes.endIndex {
-            if bytes[next + 1] == 10, bytes[next + 2] == 13, bytes[next + 3] == 10 { return false }
-            index = next + 1
+        var isFirst = true
+        var start = bytes.startIndex
+        while let lineEnd = bytes[start...].firstIndex(of: 13) {
+            let line = bytes[start..<lineEnd]
+            // A line that ends in anything else, and an empty line anywhere but at the end, are another request's.
+            guard bytes[lineEnd...].starts(with: "\r\n".utf8), !line.contains(10) else { return false }
+            if isFirst {
+                guard line.suffix(9).elementsEqual(" HTTP/1.1".utf8) else { return false }
+            } else if line.isEmpty {
+                return lineEnd + 2 == bytes.endIndex
+            } else if framingFields.contains(where: { line.hasName($0) }) {
+                return false
+            }
+            isFirst = false
+            start = lineEnd + 2
         }
-        return true
+        return false
     }
+
+    /// Fields by which something else than a request follows the empty line.
+    private static let framingFields = ["content-length", "transfer-encoding", "upgrade"].map { Array($0.utf8) }
 
     /// Whether another request would be remembered as the same.
     func resembles(_ request: ByteBuffer) -> Bool { fileName(in: request) != nil }
@@ -70,5 +83,14 @@ struct RepeatedRequest {
         default:
             false
         }
+    }
+}
+
+extension ByteBufferView {
+    /// Whether a line begins with the name of a field, given in small letters.
+    fileprivate func hasName(_ name: [UInt8]) -> Bool {
+        guard count > name.count else { return false }
+        let isWhole = [UInt8(ascii: ":"), 9, 32].contains(self[startIndex + name.count])
+        return isWhole && zip(self, name).allSatisfy { $0 | 0x20 == $1 }
     }
 }

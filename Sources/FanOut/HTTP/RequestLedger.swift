@@ -1,48 +1,54 @@
 import Media
 
-/// Counts requests by address: a bucket that empties by one a request and fills again with time.
+/// Counts requests by client: each has a debt that grows by one a request and shrinks with time.
 struct RequestLedger {
-    private struct Bucket {
-        var left: Double
+    private struct Debt {
+        var requests: Double
         var at: MonotonicTime
     }
 
     private let perSecond: Double
     private let burst: Double
     private let capacity: Int
-    private var buckets: [String: Bucket] = [:]
+    private var debts: [UInt64: Debt] = [:]
 
     /// - Parameters:
-    ///   - perSecond: Requests an address may make in the long run.
+    ///   - perSecond: Requests a client may make in the long run.
     ///   - burst: Requests it may make at once after a pause.
-    ///   - capacity: Addresses remembered at most.
+    ///   - capacity: Clients remembered at most.
     init(perSecond: Double, burst: Double, capacity: Int = 16_384) {
         self.perSecond = perSecond
         self.burst = burst
         self.capacity = capacity
     }
 
-    /// Addresses remembered.
-    var count: Int { buckets.count }
+    /// Clients remembered.
+    var count: Int { debts.count }
 
-    /// Whether one more request of the address is answered; one that is not costs it nothing.
-    mutating func takesRequest(from address: String, now: MonotonicTime) -> Bool {
-        let left = buckets[address].map { level($0, now: now) } ?? burst
-        guard left >= 1 else { return false }
-        if buckets[address] == nil, buckets.count >= capacity { forget(now: now) }
-        buckets[address] = Bucket(left: left - 1, at: now)
+    /// Whether one more request of the client is answered; one that is not costs it nothing.
+    ///
+    /// - Parameter more: What the client may make beyond what all may.
+    mutating func takesRequest(
+        from client: UInt64,
+        now: MonotonicTime,
+        more: (perSecond: Double, burst: Double) = (0, 0)
+    ) -> Bool {
+        let debt = debts[client].map { requests($0, now: now, perSecond: perSecond + more.perSecond) } ?? 0
+        guard debt + 1 <= burst + more.burst else { return false }
+        if debts[client] == nil, debts.count >= capacity { forget(now: now) }
+        debts[client] = Debt(requests: debt + 1, at: now)
         return true
     }
 
-    /// Makes room: an address whose bucket is full again is as good as unknown, then the fuller half of the others is.
+    /// Makes room: a client without debts is as good as unknown, then that half of the others is that owes less.
     private mutating func forget(now: MonotonicTime) {
-        buckets = buckets.filter { level($0.value, now: now) < burst }
-        guard buckets.count >= capacity else { return }
-        let emptiest = buckets.sorted { level($0.value, now: now) < level($1.value, now: now) }.prefix(capacity / 2)
-        buckets = Dictionary(uniqueKeysWithValues: emptiest.map { ($0.key, $0.value) })
+        debts = debts.filter { requests($0.value, now: now) > 0 }
+        guard debts.count >= capacity else { return }
+        let most = debts.sorted { requests($0.value, now: now) > requests($1.value, now: now) }.prefix(capacity / 2)
+        debts = Dictionary(uniqueKeysWithValues: most.map { ($0.key, $0.value) })
     }
 
-    private func level(_ bucket: Bucket, now: MonotonicTime) -> Double {
-        min(burst, bucket.left + now.seconds(since: bucket.at) * perSecond)
+    private func requests(_ debt: Debt, now: MonotonicTime, perSecond: Double? = nil) -> Double {
+        max(0, debt.requests - now.seconds(since: debt.at) * (perSecond ?? self.perSecond))
     }
 }

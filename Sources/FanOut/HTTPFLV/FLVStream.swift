@@ -43,7 +43,7 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
             return .failure(Refusal(response: .busy))
         }
         let admission = site.audience.admit(player, to: room)
-        guard let sid = admission.sid else { return .failure(Refusal(response: .foreignSession)) }
+        guard let sid = admission.sid else { return .failure(Refusal(response: admission.refusal)) }
         let session = ViewerSession(
             sid: sid,
             room: room,
@@ -60,7 +60,8 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         guard let (_, room) = site.feeds.playable(room) else {
             return .refusal(.notFound, "there is no such room")
         }
-        if site.audience.admit(player, to: room) == .refused { return .foreignSession }
+        let admission = site.audience.admit(player, to: room)
+        if admission.sid == nil { return admission.refusal }
         return MediaResponse(status: .ok, contentType: "video/x-flv", cacheControl: "no-store", body: [])
     }
 

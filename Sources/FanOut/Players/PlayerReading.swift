@@ -4,14 +4,14 @@ public struct PlayerReading: Sendable {
     public var proxies: TrustedProxies
     /// Whether ids that devices keep for themselves are used; their users have to have agreed.
     public var takesDevices: Bool
-    /// Whose token it is, and whether it is good for that room: nil for a token that is not valid.
-    public var bearer: (@Sendable (_ token: String, _ room: String) async -> ViewerBearer?)?
+    /// Whose token it is, and whether it is good for that room; throws `ViewerTokenRefusal`.
+    public var bearer: (@Sendable (_ token: String, _ room: String) async throws -> ViewerBearer)?
 
     /// Believes nothing, unless given otherwise.
     public init(
         proxies: TrustedProxies = TrustedProxies(),
         takesDevices: Bool = false,
-        bearer: (@Sendable (_ token: String, _ room: String) async -> ViewerBearer?)? = nil
+        bearer: (@Sendable (_ token: String, _ room: String) async throws -> ViewerBearer)? = nil
     ) {
         self.proxies = proxies
         self.takesDevices = takesDevices

@@ -19,6 +19,7 @@ extension PlayerRequest {
             isHead: head.method == .head
         )
         region = origin.region
+        isOfMany = origin.address == peer && peer.map(reading.proxies.include) ?? false
         readsGzip = Gzip.isAccepted(fields[.acceptEncoding])
         cmcd = query["CMCD"]
         cmcdSession = fields[.cmcdSession]

@@ -5,7 +5,7 @@ extension PlayerRequest {
     /// What a player by RTMP says of itself: less than by HTTP, in the same words.
     ///
     /// - Parameter bearer: Whose token it shows.
-    init(_ request: PlayRequest, bearer: ViewerBearer, takesDevices: Bool) {
+    init(_ request: PlayRequest, bearer: ViewerBearer, reading: PlayerReading) {
         self.init(
             sid: request.query["sid"],
             userAgent: request.clientName,
@@ -14,6 +14,7 @@ extension PlayerRequest {
             role: bearer.role
         )
         cmcd = request.query["CMCD"]
-        if takesDevices { device = request.query["did"] }
+        isOfMany = request.remoteAddress.map(reading.proxies.include) ?? false
+        if reading.takesDevices { device = request.query["did"] }
     }
 }

@@ -1,7 +1,10 @@
 public import HTTPTypes
-import Stage
+import Media
 
 /// The servers in front of this one that are believed when they say where a request comes from.
+///
+/// Those are the networks that the operator names, and whatever on this machine says it: who is behind a proxy on loopback
+/// is told by that proxy alone.
 public struct TrustedProxies: Sendable {
     /// Addresses of which the first `length` bits are the network's.
     private struct Network {
@@ -61,11 +64,41 @@ public struct TrustedProxies: Sendable {
     ///
     /// - Parameter peer: The numeric address of the connection; nil when it is not known.
     func origin(of fields: HTTPFields, peer: String?) -> (address: String?, region: String?) {
-        guard let peer, include(peer) else { return (peer, nil) }
+        guard let peer, isBelieved(peer) else { return (peer, nil) }
         // Each server adds the address that it saw; what those before the first trusted one wrote is anybody's.
-        let said = fields[.forwardedFor]?.split(separator: ",").map { String($0.filter { $0 != " " }) } ?? []
-        let address = said.last { !include($0) } ?? said.first ?? peer
+        let said = Self.forwarded(fields)
+        let address = said.last { !isBelieved($0) } ?? said.first ?? peer
         return (PeerAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
+    }
+
+    /// Whether somebody at that address is believed about others.
+    func isBelieved(_ address: String) -> Bool {
+        PeerAddress(address)?.isLoopback == true || include(address)
+    }
+
+    /// Whether a request says that it was made for somebody else.
+    static func isForwarded(_ fields: HTTPFields) -> Bool {
+        fields.contains(.forwardedFor) || fields.contains(.forwarded)
+    }
+
+    /// The addresses for which a request was made, each added by the server behind it: `X-Forwarded-For`, or
+    /// `Forwarded` (RFC 7239) where there is only that.
+    private static func forwarded(_ fields: HTTPFields) -> [String] {
+        if let list = fields[.forwardedFor] {
+            return list.split(separator: ",").map { String($0.filter { $0 != " " }) }
+        }
+        guard let list = fields[.forwarded] else { return [] }
+        return list.split(separator: ",").compactMap { element in
+            let pairs = element.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\"" } }
+            guard let pair = pairs.first(where: { $0.lowercased().hasPrefix("for=") }) else { return nil }
+            return host(String(pair.dropFirst(4)))
+        }
+    }
+
+    /// The address of a node (RFC 7239 section 6) without its port and brackets.
+    private static func host(_ node: String) -> String {
+        if node.hasPrefix("[") { return String(node.dropFirst().prefix { $0 != "]" }) }
+        return node.count(where: { $0 == ":" }) == 1 ? String(node.prefix { $0 != ":" }) : node
     }
 
     private static func network(_ text: String) -> Network? {
@@ -82,4 +115,5 @@ public struct TrustedProxies: Sendable {
 extension HTTPField.Name {
     // The name is a token, so this is never the other one.
     fileprivate static let forwardedFor = Self("X-Forwarded-For") ?? .via
+    fileprivate static let forwarded = Self("Forwarded") ?? .via
 }

@@ -5,7 +5,7 @@ extension ViewerAdmission {
     var sid: String? {
         switch self {
         case .viewer(let sid), .uncounted(let sid): sid
-        case .refused: nil
+        case .refused, .crowded: nil
         }
     }
 
@@ -17,7 +17,10 @@ extension ViewerAdmission {
         switch self {
         case .viewer: player.isHead ? nil : sid
         case .uncounted: player.isHead || player.purpose != nil || player.role == .relay ? nil : sid
-        case .refused: nil
+        case .refused, .crowded: nil
         }
     }
+
+    /// The answer to a player that is not let in.
+    var refusal: MediaResponse { self == .crowded ? .tooManySessions : .foreignSession }
 }

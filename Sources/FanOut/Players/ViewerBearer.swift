@@ -13,3 +13,11 @@ public struct ViewerBearer: Sendable, Equatable {
         self.role = role
     }
 }
+
+/// Why a player's token is not accepted.
+public enum ViewerTokenRefusal: Error, Sendable {
+    /// Out of its time, revoked, or none of ours.
+    case invalid
+    /// An operator's, which is not accepted in a URL.
+    case operatorToken
+}

@@ -31,7 +31,7 @@ public struct RTMPAudience: Sendable {
         guard let (feed, room) = feeds.playable(request.name) else {
             return .refuse(.playStreamNotFound(request.name))
         }
-        let player = PlayerRequest(request, bearer: bearer, takesDevices: reading.takesDevices)
+        let player = PlayerRequest(request, bearer: bearer, reading: reading)
         guard feeds.hasRoom(for: player, by: .rtmp, in: room, among: audience) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
@@ -53,6 +53,8 @@ public struct RTMPAudience: Sendable {
         switch audience.admit(player, to: room) {
         case .viewer(let sid), .uncounted(let sid):
             return sid
+        case .crowded:
+            return nil
         case .refused:
             // Its address holds an id that is not one of ours; a player by RTMP cannot be sent for another one.
             guard player.sid != nil else { return nil }

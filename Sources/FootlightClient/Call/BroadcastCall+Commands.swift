@@ -4,7 +4,7 @@ public import Stage
 /// Commands of somebody in the room: they wait for the gateway, and only then anything changes.
 ///
 /// All throw 3035 outside of a room and 3065 while reconnecting, and whatever the gateway says. When it says that the
-/// session is over (53002, 53106, 53205), so is the call.
+/// session is over (53002, 53106, 53205), or refuses the token (20101, 20103, 20104, 20107), so is the call.
 extension BroadcastCall {
     /// Changes one's own mode.
     ///
@@ -83,9 +83,14 @@ extension BroadcastCall {
 }
 
 extension StageError {
-    /// Whether the gateway says that the session is over, which no try changes.
-    var endsSession: Bool {
-        let codes = [StageError.sessionTimedOut, .duplicateIdentity, .roomNotFound, .roomCompleted].map(\.code)
-        return codes.contains(code)
-    }
+    /// Whether the gateway says that the session is over, or refuses the token, which no try changes.
+    var endsSession: Bool { Self.endings.contains(code) }
+
+    private static let endings = Set(
+        [
+            StageError.sessionTimedOut, .duplicateIdentity, .roomNotFound, .roomCompleted,
+            // Revoked or unreadable, for others, expired, signed with a key that is gone.
+            .tokenInvalid, .tokenIssuerInvalid, .tokenExpired, .tokenSignatureInvalid,
+        ].map(\.code)
+    )
 }

@@ -16,7 +16,7 @@ struct CallSession: Sendable {
         roomSID = answer.room.sid
         participantSID = answer.participant.sid
         sessionID = answer.sessionID
-        heartbeatInterval = .seconds(max(answer.heartbeatInterval, 1))
+        heartbeatInterval = .seconds(min(max(answer.heartbeatInterval, 1), 3600))
     }
 
     var events: EventSource {

@@ -12,9 +12,12 @@ extension StageError {
             solution: error.solution,
             status: error.status,
             isRetryable: error.retryable,
-            retryAfter: error.retryAfter
+            retryAfter: error.retryAfter.map { min(max($0, 0), Self.longestRetry) }
         )
     }
+
+    /// Seconds that an answer can make an app wait before it asks again; no gateway says more.
+    private static let longestRetry = 3600
 
     /// 499: the task that asked was cancelled; the code is what proxies write for a client that went away.
     public static let requestCancelled = StageError(
@@ -38,7 +41,7 @@ extension StageError {
             solution: "Check the address of the gateway",
             status: status,
             isRetryable: (500...599).contains(status),
-            retryAfter: retryAfter
+            retryAfter: retryAfter.map { min(max($0, 0), longestRetry) }
         )
     }
 
@@ -52,7 +55,7 @@ extension StageError {
             )
         }
         var error = StageError(found.error)
-        if error.retryAfter == nil { error.retryAfter = answer.retryAfter }
+        if error.retryAfter == nil { error.retryAfter = answer.retryAfter.map { min(max($0, 0), longestRetry) } }
         return error
     }
 }

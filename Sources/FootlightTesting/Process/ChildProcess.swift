@@ -146,7 +146,11 @@ public final class ChildProcess: Sendable {
     public var standardError: String { ChildProcess.text(errorPath) }
 
     /// The processes alive that this program started, and those that they started.
-    public var descendants: [Int32] { RunningProcess.carrying(mark).filter { $0 != pid } }
+    public var descendants: [Int32] {
+        // The environment of a process that keeps its memory to itself is for root only.
+        let found = Set(RunningProcess.carrying(mark)).union(RunningProcess.descendants(of: pid))
+        return found.subtracting([pid]).sorted()
+    }
 
     private func collect(_ state: inout State, options: Int32) {
         guard state.exit == nil else { return }

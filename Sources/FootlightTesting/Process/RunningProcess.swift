@@ -51,6 +51,25 @@ public enum RunningProcess {
         all().filter { strings("/proc/\($0)/environ").contains(variable) && isAlive($0) }
     }
 
+    /// The processes alive that a process started, and those that they started, as far as their parents live.
+    static func descendants(of pid: Int32) -> [Int32] {
+        var children: [Int32: [Int32]] = [:]
+        for other in all() {
+            guard let fields = statistics(of: other), fields.count > 1, fields[0] != "Z", fields[0] != "X",
+                let parent = Int32(fields[1])
+            else { continue }
+            children[parent, default: []].append(other)
+        }
+        var found: [Int32] = []
+        var next = [pid]
+        while let parent = next.popLast() {
+            let own = children.removeValue(forKey: parent) ?? []
+            found += own
+            next += own
+        }
+        return found
+    }
+
     /// The fields of `/proc/PID/stat` from the state on, which is the third (proc(5)).
     private static func statistics(of pid: Int32) -> [Substring]? {
         guard let data = FileManager.default.contents(atPath: "/proc/\(pid)/stat") else { return nil }

@@ -25,6 +25,18 @@ public final class GatewayProcess: Sendable {
         public var pid: Int32
     }
 
+    /// The settings that tests usually need: what a test says of them itself wins.
+    ///
+    /// A build for tests costs more than one for use, the far ends of tests are on this machine, and all players, hosts and
+    /// commands come from one address.
+    private static let usualEnvironment = [
+        "FOOTLIGHT_LIMITS_CPU_CEILING": "0", "FOOTLIGHT_LIMITS_REQUESTS": "0", "FOOTLIGHT_LIMITS_CONNECTIONS": "0",
+        "FOOTLIGHT_LIMITS_PLAYERS": "0", "FOOTLIGHT_LIMITS_WAITING": "0", "FOOTLIGHT_LIMITS_SESSIONS": "0",
+        "FOOTLIGHT_LIMITS_VIEWERS": "0", "FOOTLIGHT_LIMITS_STREAMS": "0", "FOOTLIGHT_OUTPUTS_ALLOW_PRIVATE": "true",
+        "FOOTLIGHT_ASSETS_ALLOW_PRIVATE": "true", "FOOTLIGHT_WEBHOOKS_ALLOW_PRIVATE": "true",
+        "FOOTLIGHT_WEBHOOKS_ALLOW_HTTP": "true",
+    ]
+
     private struct State {
         var child: ChildProcess?
         var endpoints: Endpoints?
@@ -40,6 +52,7 @@ public final class GatewayProcess: Sendable {
     private let arguments: [String]
     private let environment: [String: String]
     private let binary: String
+    private let limiter: [String]
     private let state = Mutex(State())
 
     /// Starts the gateway and waits until it listens.
@@ -47,8 +60,9 @@ public final class GatewayProcess: Sendable {
     /// - Parameters:
     ///   - command: What `footlight` is told to do; `demo` listens as well.
     ///   - arguments: More arguments of the command; of an option given twice these are the later ones.
-    ///   - environment: Variables on top of this process's own.
+    ///   - environment: Variables on top of this process's own and of what tests usually set.
     ///   - binary: The program; the one beside the running test bundle when nil.
+    ///   - descriptors: How many files and connections it may have open; as many as this process when nil.
     ///   - deadline: How long it may take to listen.
     /// - Throws: `ToolFailure` with the gateway's log when it does not come up.
     public init(
@@ -56,6 +70,7 @@ public final class GatewayProcess: Sendable {
         arguments: [String] = [],
         environment: [String: String] = [:],
         binary: String? = nil,
+        descriptors: Int? = nil,
         within deadline: Duration = .seconds(15)
     ) async throws {
         folder = try TemporaryFolder("gateway")
@@ -63,6 +78,7 @@ public final class GatewayProcess: Sendable {
         self.command = command
         self.arguments = arguments
         self.environment = environment
+        limiter = descriptors.map { ["prlimit", "--nofile=\($0):\($0)"] } ?? []
         self.binary = try binary ?? GatewayProcess.findBinary()
         try FileManager.default.createDirectory(atPath: dataFolder, withIntermediateDirectories: true)
         try await start(within: deadline)
@@ -79,13 +95,12 @@ public final class GatewayProcess: Sendable {
         let file = dataFolder + "/endpoints.json"
         if FileManager.default.fileExists(atPath: file) { try FileManager.default.removeItem(atPath: file) }
         let child = try ChildProcess(
-            [
+            limiter + [
                 binary, command, "--data-dir", dataFolder, "--host", "127.0.0.1",
                 "--rtmp-port", "\(before?.rtmpPort ?? 0)", "--http-port", "\(before?.httpPort ?? 0)",
                 "--admin-port", "\(before?.adminPort ?? 0)",
             ] + arguments,
-            // A build for tests costs more than one for use, and most tests are not about that.
-            environment: ["FOOTLIGHT_LIMITS_CPU_CEILING": "0"].merging(environment) { $1 },
+            environment: Self.usualEnvironment.merging(environment) { $1 },
             logFolder: folder.path
         )
         state.withLock { state in

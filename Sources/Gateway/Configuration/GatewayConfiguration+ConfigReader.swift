@@ -38,9 +38,11 @@ extension GatewayConfiguration {
         "data.dir", "host", "rtmp.port", "http.port", "admin.port", "rtmps.port", "tls.certificate", "tls.key",
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "assets.allow_private", "room.idle", "rooms.maximum",
         "rooms.ad_hoc", "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads",
-        "log.level",
+        "log.level", "mixer.confinement", "mixer.memory", "core_dumps",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
-        "recordings.reserve", "limits.cpu_ceiling", "limits.requests", "viewership.keep_sessions",
+        "recordings.reserve", "limits.cpu_ceiling", "limits.requests",
+        "limits.connections", "limits.players", "limits.waiting", "limits.sessions", "limits.streams", "limits.viewers",
+        "viewership.keep_sessions",
         "viewership.keep_minutes", "viewership.beats_port", "viewership.regions", "viewership.proxies",
         "viewership.region_header",
         "viewership.region", "viewership.device_ids",
@@ -98,8 +100,8 @@ extension GatewayConfiguration {
         tlsKey = try read.string("tls.key")
         fanOutTick = try read.int("fanout.tick", in: 0...1_000) ?? fanOutTick
         maximumViewers = try read.int("fanout.viewers", in: 1...1_000_000) ?? maximumViewers
-        allowsPrivateOutputs = try read.bool("outputs.allow_private")
-        allowsPrivateAssets = try read.bool("assets.allow_private")
+        allowsPrivateOutputs = try read.bool("outputs.allow_private") ?? allowsPrivateOutputs
+        allowsPrivateAssets = try read.bool("assets.allow_private") ?? allowsPrivateAssets
         roomIdle = try read.int("room.idle", in: 0...86_400) ?? roomIdle
         maximumRooms = try read.int("rooms.maximum", in: 1...100_000) ?? maximumRooms
         makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc
@@ -107,6 +109,12 @@ extension GatewayConfiguration {
         maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
         processorCeiling = try read.int("limits.cpu_ceiling", in: 0...100) ?? processorCeiling
         requestRate = try read.int("limits.requests", in: 0...1_000_000) ?? requestRate
+        clientConnections = try read.int("limits.connections", in: 0...1_000_000) ?? clientConnections
+        clientPlayers = try read.int("limits.players", in: 0...1_000_000) ?? clientPlayers
+        clientWaiting = try read.int("limits.waiting", in: 0...1_000_000) ?? clientWaiting
+        clientSessions = try read.int("limits.sessions", in: 0...1_000_000) ?? clientSessions
+        clientViewers = try read.int("limits.viewers", in: 0...1_000_000) ?? clientViewers
+        clientStreams = try read.int("limits.streams", in: 0...1_000_000) ?? clientStreams
         recordingFileSize = try read.int("recordings.file_size", in: 1...1_048_576) ?? recordingFileSize
         recordingFileLength = try read.int("recordings.file_length", in: 1...86_400) ?? recordingFileLength
         recordingKeepSize = try read.int("recordings.keep_size", in: 0...1_073_741_824) ?? recordingKeepSize
@@ -129,11 +137,14 @@ extension GatewayConfiguration {
             throw ConfigurationError(key: "viewership.region_header", problem: "is not the name of a field")
         }
         beatsPort = try read.int("viewership.beats_port", in: 0...65_535)
-        allowsPrivateWebhooks = try read.bool("webhooks.allow_private")
-        allowsPlainWebhooks = try read.bool("webhooks.allow_http")
+        allowsPrivateWebhooks = try read.bool("webhooks.allow_private") ?? allowsPrivateWebhooks
+        allowsPlainWebhooks = try read.bool("webhooks.allow_http") ?? allowsPlainWebhooks
         maximumWebhooks = try read.int("webhooks.maximum", in: 0...1_000) ?? maximumWebhooks
         webhookQueue = try read.int("webhooks.queue", in: 1...1_000_000) ?? webhookQueue
         webhookThresholds = try read.ints("webhooks.thresholds", in: 1...1_000_000_000) ?? webhookThresholds
+        mixerConfinement = try read.string("mixer.confinement", among: MixerConfinement.levels) ?? mixerConfinement
+        mixerMemory = try read.int("mixer.memory", in: 0...16_777_216)
+        writesCores = try read.bool("core_dumps") ?? writesCores
         retiredKeys = try read.string("auth.retired_keys")
         allowedOrigins = try read.strings("cors.origins") ?? allowedOrigins
         for origin in allowedOrigins where !Self.isOrigin(origin) {

@@ -1,27 +1,31 @@
 import RTMP
 
 extension GatewayConfiguration {
-    /// What RTMP peers are granted: besides the most viewers there is room for everybody who makes the show.
-    var rtmpLimits: RTMPLimits {
+    /// Where the listeners for mixers are: connections of strangers cannot fill them, for nobody else is told their ports.
+    static let mixerHost = "127.0.0.1"
+
+    /// What RTMP peers of the public listeners are granted.
+    func rtmpLimits(_ plan: DescriptorPlan) -> RTMPLimits {
         var limits = RTMPLimits()
-        limits.connections = maximumViewers + makers
+        limits.connections = plan.viewers + plan.waiting + plan.hosts
+        limits.preAuthConnections = plan.waiting
+        limits.preAuthConnectionsPerClient = clientWaiting == 0 ? nil : min(clientWaiting, max(1, plan.waiting / 2))
+        limits.playersPerClient = mostOfOneClient(clientPlayers, plan)
         return limits
     }
 
-    /// The most connections to the HTTP port.
+    /// What one client may have open, by a setting; nil for any number.
+    ///
+    /// Never more than half of what there is for viewers: where that is little, one client alone does not take all of it.
+    func mostOfOneClient(_ setting: Int, _ plan: DescriptorPlan?) -> Int? {
+        guard setting > 0 else { return nil }
+        return min(setting, max(1, (plan?.viewers ?? .max) / 2))
+    }
+
+    /// The most connections of viewers that are of any use.
     ///
     /// A browser's player keeps up to three, a page beside it some more; commands must get through at any time.
-    var httpConnections: Int {
-        4 * maximumViewers + makers
-    }
-
-    /// Descriptors that a gateway needs when all who may come are there; the usual viewer has one connection.
-    var wantedDescriptors: Int {
-        maximumViewers + 2 * makers
-    }
-
-    /// Hosts, the mixers that play each of them, what mixers and people send and look at for each room, and newcomers.
-    private var makers: Int {
-        3 * maximumHosts + 16 * maximumRooms + 2 * RTMPLimits().preAuthConnections
+    var wantedViewerConnections: Int {
+        4 * maximumViewers + 1_000
     }
 }

@@ -25,15 +25,11 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var fanOutTick = 66
     /// `fanout.viewers`: most viewers let in at a time; whom a cache in front answers is none of them.
     public var maximumViewers = 20_000
-    /// `outputs.allow_private`: whether outputs may push to private and loopback addresses.
-    ///
-    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
-    public var allowsPrivateOutputs: Bool?
-    /// `assets.allow_private`: whether pictures and music that scenes name by URL may come from private and loopback
+    /// `outputs.allow_private`: whether outputs that operators name may push to private and loopback addresses, on any port.
+    public var allowsPrivateOutputs = false
+    /// `assets.allow_private`: whether pictures and music that operators name by URL may come from private and loopback
     /// addresses, on any port but this gateway's own.
-    ///
-    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
-    public var allowsPrivateAssets: Bool?
+    public var allowsPrivateAssets = false
     /// `room.idle`: seconds a program that nobody watches or records goes on without a host before its mixer is stopped.
     public var roomIdle = 300
     /// `rooms.maximum`: most rooms in progress at a time.
@@ -50,8 +46,21 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var processorCeiling = 80
     /// `limits.requests`: HTTP requests of one client per second in the long run, twice as many at once; 0 is no limit.
     ///
-    /// A client is an address, or a network of IPv6; behind a server of `viewership.proxies` the one that it names.
-    public var requestRate = 1_000
+    /// A client is an address, or a network of IPv6 (/64); behind a server of `viewership.proxies`, or one on this machine
+    /// that says for whom it asks, the one that it names. Sessions behind its address add to it.
+    public var requestRate = 100
+    /// `limits.connections`: HTTP connections of one client at a time; 0 is no limit.
+    public var clientConnections = 256
+    /// `limits.players`: RTMP players of one client at a time; 0 is no limit.
+    public var clientPlayers = 64
+    /// `limits.waiting`: RTMP connections of one client that neither publish nor play yet; 0 is no limit.
+    public var clientWaiting = 20
+    /// `limits.sessions`: players of one client that have asked for a program and are not seen to watch it; 0 is no limit.
+    public var clientSessions = 500
+    /// `limits.viewers`: viewers of one client without a token who count; further ones play uncounted, 0 is no limit.
+    public var clientViewers = 1_000
+    /// `limits.streams`: event streams of one client at a time, operators' and mixers' not counted; 0 is no limit.
+    public var clientStreams = 128
     /// `recordings.file_size`: MiB after which a recorded file ends at the next key picture.
     public var recordingFileSize = 2_048
     /// `recordings.file_length`: seconds after which a recorded file ends at the next key picture.
@@ -86,19 +95,24 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// Unset means that nobody does.
     public var beatsPort: Int?
     /// `webhooks.allow_private`: whether webhooks may be posted to private and loopback addresses, on any port.
-    ///
-    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
-    public var allowsPrivateWebhooks: Bool?
+    public var allowsPrivateWebhooks = false
     /// `webhooks.allow_http`: whether webhooks may be posted without TLS.
-    ///
-    /// Unset means: only when this gateway itself listens on loopback, as on a workstation.
-    public var allowsPlainWebhooks: Bool?
+    public var allowsPlainWebhooks = false
     /// `webhooks.maximum`: most webhooks there may be.
     public var maximumWebhooks = 20
     /// `webhooks.queue`: most messages that wait for one webhook; beyond them the oldest are dropped and counted.
     public var webhookQueue = 10_000
     /// `webhooks.thresholds`: numbers of viewers of which webhooks are told when a broadcast reaches them.
     public var webhookThresholds = [10, 100, 1_000, 10_000]
+    /// `mixer.confinement`: `on` confines mixers as far as the system can, `required` starts none that is not confined in
+    /// full, `off` confines none.
+    public var mixerConfinement = "on"
+    /// `mixer.memory`: MiB that a mixer may fill; 0 is no limit.
+    ///
+    /// Unset means 4096, or half of the machine's memory where that is less.
+    public var mixerMemory: Int?
+    /// `core_dumps`: whether a crash of the gateway may leave a core file, and debuggers of its user may look into it.
+    public var writesCores = false
     /// `auth.retired_keys`: the folder with keys that sign no tokens any more but still verify them.
     ///
     /// Unset means `retired-keys` in the data folder.
@@ -122,18 +136,4 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var resolvedRetiredKeys: String {
         retiredKeys ?? dataDirectory + "/retired-keys"
     }
-
-    /// Whether outputs may go to private addresses, the default resolved.
-    public var resolvedAllowsPrivateOutputs: Bool { allowsPrivateOutputs ?? isOnLoopback }
-
-    /// Whether pictures and music may come from private addresses, the default resolved.
-    public var resolvedAllowsPrivateAssets: Bool { allowsPrivateAssets ?? isOnLoopback }
-
-    /// Whether webhooks may go to private addresses, the default resolved.
-    public var resolvedAllowsPrivateWebhooks: Bool { allowsPrivateWebhooks ?? isOnLoopback }
-
-    /// Whether webhooks may go without TLS, the default resolved.
-    public var resolvedAllowsPlainWebhooks: Bool { allowsPlainWebhooks ?? isOnLoopback }
-
-    private var isOnLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }

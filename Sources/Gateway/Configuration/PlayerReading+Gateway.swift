@@ -8,7 +8,7 @@ extension PlayerReading {
         self.init(
             proxies: proxies ?? TrustedProxies(),
             takesDevices: configuration.takesDeviceIDs,
-            bearer: { token, room in await tokens.bearer(of: token, watching: room) }
+            bearer: { token, room in try await tokens.bearer(of: token, watching: room) }
         )
     }
 }

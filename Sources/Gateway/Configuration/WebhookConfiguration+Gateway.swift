@@ -5,7 +5,7 @@ extension WebhookConfiguration {
     init(_ configuration: GatewayConfiguration, path: String) {
         self.init(
             path: path,
-            allowsPlainHTTP: configuration.resolvedAllowsPlainWebhooks,
+            allowsPlainHTTP: configuration.allowsPlainWebhooks,
             maximumEndpoints: configuration.maximumWebhooks,
             maximumPending: configuration.webhookQueue
         )

@@ -28,4 +28,13 @@ public struct Endpoints: Codable, Sendable, Equatable {
         encoder.outputFormatting = [.sortedKeys]
         try directory.write(try encoder.encode(self), to: Self.fileName, mode: 0o644)
     }
+
+    /// Removes the file if it is of this process: another gateway may have the folder's path by now.
+    static func removeOwn(from directory: DataDirectory) {
+        guard let data = try? directory.read(fileName),
+            // A file that cannot be read is nobody's that could be missed.
+            (try? JSONDecoder().decode(Self.self, from: data))?.pid == ProcessInfo.processInfo.processIdentifier
+        else { return }
+        directory.remove(fileName)
+    }
 }

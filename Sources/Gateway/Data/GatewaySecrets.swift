@@ -13,9 +13,9 @@ struct GatewaySecrets: Sendable {
     let sessionKeys: SessionKeys
 
     init(_ directory: DataDirectory) throws {
-        signingKeyName = KeyRotation.currentName(in: directory)
-        signingKey = try directory.secret("signing")
-        pepper = try directory.secret("pepper")
+        signingKeyName = try KeyRotation.currentName(in: directory)
+        signingKey = try directory.secret("signing", for: [OperatorToken.fileName])
+        pepper = try directory.secret("pepper", for: ["rooms.sqlite"])
         sessionKeys = try SessionKeyRing(directory).keys(at: Date())
     }
 }

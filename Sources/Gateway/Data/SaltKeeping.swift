@@ -18,8 +18,8 @@ struct SaltKeeping: Service {
 
     /// Takes up the copy of an earlier run of today; to be called before anybody is let in.
     func load() throws {
-        let secret = try directory.secret("estimates")
-        if let copy = directory.read(Self.fileName), viewership.takeSalt([UInt8](copy), secret: secret) { return }
+        let secret = try directory.secret("estimates", for: [Self.fileName])
+        if let copy = try directory.read(Self.fileName), viewership.takeSalt([UInt8](copy), secret: secret) { return }
         try keep(secret)
     }
 
@@ -29,7 +29,7 @@ struct SaltKeeping: Service {
             while !Task.isCancelled {
                 if viewership.saltDay != day {
                     do {
-                        day = try keep(try directory.secret("estimates"))
+                        day = try keep(try directory.secret("estimates", for: [Self.fileName]))
                     } catch {
                         directory.remove(Self.fileName)
                         logger.warning("the salt of the day cannot be kept", metadata: ["reason": "\(error)"])

@@ -28,8 +28,9 @@ struct SessionKeyRing: Codable, Equatable {
 
     /// Reads the ring; makes the first key when there is none.
     init(_ directory: DataDirectory) throws {
-        guard let data = directory.read(Self.fileName) else {
-            self.init(current: Key(version: 1, secret: Data(try directory.secret(Self.secretName))))
+        guard let data = try directory.read(Self.fileName) else {
+            let secret = try directory.secret(Self.secretName, for: ["viewership.sqlite"])
+            self.init(current: Key(version: 1, secret: Data(secret)))
             return
         }
         do {

@@ -59,7 +59,7 @@ public struct DemoShow: Sendable {
     private func goOnAir(_ endpoints: Endpoints, encoders: DemoEncoders) async throws {
         let room = Self.room
         let directory = try DataDirectory(configuration.dataDirectory)
-        let token = directory.read(OperatorToken.fileName).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let token = try directory.read(OperatorToken.fileName).map { String(decoding: $0, as: UTF8.self) } ?? ""
         let host = ["0.0.0.0", "::"].contains(configuration.host) ? "127.0.0.1" : configuration.host
         let api = DemoAPI(
             base: "http://\(host):\(endpoints.httpPort)/v1",

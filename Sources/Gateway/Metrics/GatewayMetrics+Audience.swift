@@ -16,7 +16,7 @@ extension GatewayMetrics {
             .gauge("footlight_fanout_viewers", "RTMP and HTTP-FLV viewers let in now.", Double(load.viewers)),
             .gauge(
                 "footlight_fanout_requesters",
-                "HLS viewers served here, and sessions given out and not proven to watch yet.",
+                "HLS viewers served here.",
                 Double(viewership.requesters)
             ),
             .gauge(

@@ -1,4 +1,6 @@
 import FanOut
+import Media
+import RTMP
 import Stage
 import Viewership
 
@@ -9,9 +11,19 @@ extension GatewayMetrics {
         let refused = [
             ("connections", gate.refused), ("requests", load.refusedRequests), ("waits", load.refusedWaits),
         ]
+        let rtmp = servers.map(\.refused)
+        let players = rtmp.reduce(UInt64(0)) { $0 + $1.players }
+        let waiting = rtmp.reduce(UInt64(0)) { $0 + $1.waiting }
+        let perClient: [(limit: String, count: UInt64)] = [
+            ("requests", load.refusedRequests), ("connections", load.refusedConnections),
+            ("players", players), ("waiting", waiting), ("sessions", viewership.refusedSessions),
+            ("streams", streams.refused), ("snapshots", snapshots.refused),
+        ]
         return [
-            .gauge("footlight_http_connections", "Connections to the public HTTP port.", Double(gate.connections)),
-            .gauge("footlight_http_connections_limit", "The most that are let in.", Double(gate.limit)),
+            .gauge("footlight_connections", "Connections to the public ports.", Double(gate.connections)),
+            .gauge("footlight_connections_limit", "The most that are let in.", Double(gate.limit)),
+            .gauge("footlight_viewer_connections", "Connections by HTTP, and RTMP players.", Double(gate.viewers)),
+            .gauge("footlight_viewer_connections_limit", "The most that are let in.", Double(gate.viewerLimit)),
             .gauge("footlight_http_waits", "Requests that wait for media.", Double(load.waiting)),
             .gauge("footlight_http_waits_limit", "The most that may wait.", Double(load.waitingLimit)),
             MetricFamily(
@@ -19,6 +31,12 @@ extension GatewayMetrics {
                 kind: .counter,
                 help: "Connections without room, requests that came too fast, and requests that could not wait.",
                 samples: refused.map { .init(["reason": $0.0], Double($0.1)) }
+            ),
+            MetricFamily(
+                name: "footlight_client_refused_total",
+                kind: .counter,
+                help: "What was refused because its client had as much as one client may, by the limit.",
+                samples: perClient.map { .init(["limit": $0.limit], Double($0.count)) }
             ),
         ]
     }

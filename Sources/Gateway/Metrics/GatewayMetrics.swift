@@ -1,6 +1,8 @@
 import Egress
 import FanOut
 import Ingest
+import Media
+import RTMP
 import Recording
 import Stage
 import Viewership
@@ -22,6 +24,11 @@ struct GatewayMetrics: Sendable {
     let logs: AudienceLogs
     let site: MediaSite
     let gate: ConnectionGate
+    let health: Health
+    let servers: [RTMPServer]
+    let streams: ClientLimiter
+    let snapshots: ClientLimiter
+    let degradation: DegradationLog
 
     /// The whole page.
     func text() -> String {
@@ -34,10 +41,10 @@ struct GatewayMetrics: Sendable {
     }
 
     private var families: [MetricFamily] {
-        let mixers = hostTimes + mixerLoads + mixerFrames + [mixerRestarts]
+        let mixers = hostTimes + mixerLoads + mixerFrames + [mixerRestarts, degradation.family]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + httpLoad + pushes + recordings.figures.families
         let audience = viewership.metrics() + [logLines] + history.status.families
-        return [build] + audience + media + (webhooks?.status.families ?? [])
+        return [build, health.family] + audience + media + (webhooks?.status.families ?? [])
     }
 
     private var build: MetricFamily {

@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 #endif
 
-/// The pipe on standard input that ties a mixer to the gateway that started it.
+/// The socket on standard input that ties a mixer to the gateway that started it.
 enum Lifeline {
-    /// Ends this process as soon as the other end of the pipe is closed, whatever else it is doing.
+    /// Ends this process as soon as the other end of the socket is closed, whatever else it is doing.
     static func watch() {
         Thread.detachNewThread {
             var byte: UInt8 = 0

@@ -46,6 +46,7 @@ final class MixedShow {
         reporter: Reporter,
         assets: Assets,
         onUselessAsset: @escaping @Sendable (_ asset: String, _ reason: String) -> Void,
+        onStuckDecoder: @escaping @Sendable (_ input: String) -> Void,
         feeds: @escaping Feeds
     ) throws {
         self.push = push
@@ -60,6 +61,7 @@ final class MixedShow {
             recorder: recorder,
             marks: marks,
             onUselessAsset: onUselessAsset,
+            onStuckDecoder: onStuckDecoder,
             sink: { [push] packet in push.receive(packet) }
         )
         let latest = Latest()

@@ -10,6 +10,10 @@ import NIOPosix
 import RTMP
 import Stage
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// The mixer process of one room: reads every host's feed, follows the room's events, and pushes the program back.
 ///
 /// It speaks to the gateway as any other client would: RTMP in, RTMP out, server-sent events. It ends when its room
@@ -21,7 +25,6 @@ public struct RoomMixer: Sendable {
     private let httpPort: Int
     private let epoch: UInt64
     private let token: String
-    private let fetch: AssetFetch
     private let recording: String?
     private let logger: Logger
 
@@ -32,13 +35,11 @@ public struct RoomMixer: Sendable {
     /// Seconds beyond a room's linger time within which the gateway ends its mixer.
     private static let lingerReserve = 10
     /// Names a folder in which every mixer takes down what arrives at it; for finding faults.
-    private static let recordingVariable = "FOOTLIGHT_MIXER_RECORD_ARRIVALS"
+    static let recordingVariable = "FOOTLIGHT_MIXER_RECORD_ARRIVALS"
 
     /// Prepares the mixer of `room`; the token comes from the environment.
     ///
     /// - Parameters:
-    ///   - allowsPrivateAssets: Whether assets may come from private and loopback addresses.
-    ///   - ownPorts: The gateway's own, from which none may come.
     ///   - recording: The file in which to take down what arrives; nil leaves it to the environment.
     /// - Throws: `ConfigurationError` when there is no token.
     public init(
@@ -47,8 +48,6 @@ public struct RoomMixer: Sendable {
         rtmpPort: Int,
         httpPort: Int,
         epoch: UInt64,
-        allowsPrivateAssets: Bool = false,
-        ownPorts: Set<UInt16> = [],
         recording: String? = nil
     ) throws {
         guard let token = ProcessInfo.processInfo.environment[Self.tokenVariable] else {
@@ -63,7 +62,6 @@ public struct RoomMixer: Sendable {
         self.httpPort = httpPort
         self.epoch = epoch
         self.token = token
-        fetch = AssetFetch(allowsPrivateAddresses: allowsPrivateAssets, ownPorts: ownPorts)
         let folder = ProcessInfo.processInfo.environment[Self.recordingVariable]
         self.recording = recording ?? folder.map { "\($0)/\(room)-\(epoch).arrivals" }
         var logger = Logger(label: "footlight.mixer")
@@ -74,7 +72,11 @@ public struct RoomMixer: Sendable {
 
     /// Mixes until the room ends.
     public func run() async throws {
+        CrashTrace.install()
         Lifeline.watch()
+        #if DEBUG
+        MixerMisbehaviour.arm(logger)
+        #endif
         EgressLibraries.initialise()
         CodecLibraries.quiet()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -106,6 +108,14 @@ public struct RoomMixer: Sendable {
                                     "an asset is of no use",
                                     metadata: ["asset": "\(asset)", "reason": "\(reason)"]
                                 )
+                            },
+                            onStuckDecoder: { [logger] input in
+                                logger.critical(
+                                    "a host's media holds its decoder up; the mixer ends",
+                                    metadata: ["input": "\(input)"]
+                                )
+                                // Its mark is set: whoever supervises the mixer sees whose media that was.
+                                abort()
                             },
                             feeds: feeds(group)
                         )
@@ -156,16 +166,22 @@ public struct RoomMixer: Sendable {
 
     private func assets(_ group: any EventLoopGroup) -> MixedShow.Assets {
         let source = events
-        let folder = "/v1/rooms/\(room)/assets/"
-        return { [fetch, source, logger] deliver in
+        let (folder, web) = ("/v1/rooms/\(room)/assets/", "/v1/rooms/\(room)/mixer/asset")
+        let fetch = AssetFetch()
+        return { [source, logger] deliver in
             AssetReader(
                 group: group,
                 logger: logger,
                 fetch: { asset, loop in
-                    guard let name = asset.name else { return fetch.fetch(url: asset.id, asset.kind, on: loop) }
                     var file = source
-                    file.path = folder + name
-                    return fetch.fetch(uploaded: file, asset.kind, on: loop)
+                    if let name = asset.name {
+                        file.path = folder + name
+                        return fetch.fetch(uploaded: file, asset.kind, on: loop)
+                    }
+                    // The gateway asks for it, so that a mixer need reach nothing else.
+                    let url = asset.id.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+                    file.path = "\(web)?kind=\(asset.kind.rawValue)&url=\(url)"
+                    return fetch.fetch(uploaded: file, asset.kind, reserve: .seconds(2), on: loop)
                 },
                 deliver: deliver
             )

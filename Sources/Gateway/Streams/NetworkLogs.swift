@@ -11,11 +11,14 @@ struct NetworkLogs: RequestLogTaking {
     var bodyLimit: Int { AudienceLogs.bodyLimit }
 
     func take(
-        _ body: ByteBuffer,
-        isCompressed: Bool,
         of name: String,
-        room: String?
+        isCompressed: Bool,
+        room: String?,
+        body: @Sendable () async throws(StageError) -> ByteBuffer
     ) async throws(StageError) -> LogReceiptResource {
+        guard logs.beginReceiving(of: name) else { throw .logBeingRead }
+        defer { logs.endReceiving(of: name) }
+        let body = try await body()
         do throws(AudienceLogs.Fault) {
             return LogReceiptResource(try await logs.take(body, isCompressed: isCompressed, of: name, room: room))
         } catch {
@@ -23,8 +26,29 @@ struct NetworkLogs: RequestLogTaking {
             case .tooLarge: throw .bodyTooLarge(limit: AudienceLogs.textLimit)
             case .notGzip: throw .malformed("the body is no gzip file")
             case .busy: throw .serverBusy(retryAfter: 2)
+            case .tooManyLines: throw .logTooLong("A log may have at most \(AudienceLogs.lineLimit) lines")
+            case .tooMuchWork: throw .logTooLong("Reading the log took too long, and no line of it was counted")
+            case .malformed: throw .malformed("most lines are no log of requests, and none of them was counted")
             }
         }
+    }
+}
+
+extension StageError {
+    /// 429: a sender's logs are read one at a time.
+    fileprivate static let logBeingRead: StageError = {
+        var error = StageError.tooManyRequests(retryAfter: 1)
+        error.cause = "Another log of the same sender is being read"
+        error.solution = "Send one log at a time"
+        return error
+    }()
+
+    /// 53004 with status 413.
+    fileprivate static func logTooLong(_ cause: String) -> StageError {
+        var error = StageError.bodyTooLarge
+        error.cause = cause
+        error.solution = "Send less at a time"
+        return error
     }
 }
 

@@ -16,18 +16,25 @@ struct StreamDoors: RTMPServerDelegate {
     let tokens: AccessTokens
     let viewers: ViewerTokens
     let logger: Logger
+    /// Whether only mixers are let in.
+    var isForMixers = false
 
     func publish(_ request: PublishRequest, on connection: RTMPConnection) -> EventLoopFuture<PublishVerdict> {
         let loop = connection.eventLoop
-        if HostDoor.isForHosts(request.name) {
+        if !isForMixers, HostDoor.isForHosts(request.name) {
             return loop.makeSucceededFuture(hosts.publish(request, on: connection))
         }
         guard let token = request.query["token"] else {
+            guard !isForMixers else { return loop.makeSucceededFuture(.refuse(Self.mixersOnly, after: .seconds(1))) }
             // Not a key, not a mixer: answered like a wrong key, as slowly.
             return loop.makeSucceededFuture(hosts.publish(request, on: connection))
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
             .map { claims -> PublishVerdict in
+                if claims.role == .operator {
+                    return .refuse(.publishDenied(Self.operatorTokenInURL), after: .seconds(1))
+                }
+                endWithToken(claims, connection)
                 if let rendition = RenditionFeedName(played: request.name), claims.role == .mixer,
                     claims.room == rendition.room, let epoch = claims.epoch
                 {
@@ -58,6 +65,7 @@ struct StreamDoors: RTMPServerDelegate {
         let loop = connection.eventLoop
         let host = HostFeedName(request.name)
         guard let token = request.query["token"] else {
+            guard !isForMixers else { return loop.makeSucceededFuture(.refuse(.playFailed("this port is for mixers"))) }
             guard host == nil else {
                 return loop.makeSucceededFuture(.refuse(.playFailed("a host's own feed is for the mixer")))
             }
@@ -68,6 +76,11 @@ struct StreamDoors: RTMPServerDelegate {
         }
         return loop.makeFutureWithTask { try await tokens.verify(token) }
             .map { claims -> PlayVerdict in
+                guard !isForMixers || claims.role == .mixer else {
+                    return .refuse(.playFailed("this port is for mixers"))
+                }
+                if claims.role == .operator { return .refuse(.playFailed(Self.operatorTokenInURL)) }
+                endWithToken(claims, connection)
                 if let name = ReturnFeedName(request.name) { return attend(name, claims) }
                 switch (claims.role, host) {
                 case (.mixer, let host?) where claims.room == host.room:
@@ -77,7 +90,7 @@ struct StreamDoors: RTMPServerDelegate {
                     return audience.attend(host.text)
                 case (.mixer, nil):
                     return audience.attend(request.name)
-                case (.operator, nil), (.participant, nil), (.monitor, nil), (.relay, nil), (.thumbnail, nil):
+                case (.participant, nil), (.monitor, nil), (.relay, nil), (.thumbnail, nil):
                     let bearer = viewers.bearer(claims, watching: request.name)
                     return audience.watch(request, on: connection, bearer: bearer)
                 default:
@@ -88,6 +101,16 @@ struct StreamDoors: RTMPServerDelegate {
                 logger.notice("play refused", metadata: ["error": "\(error)"])
                 return .refuse(.playFailed("this token is not valid"))
             }
+    }
+
+    private static let mixersOnly = RTMPStatus.publishDenied("this port is for mixers")
+    /// An address that holds an operator's token is refused, for addresses end up in logs.
+    private static let operatorTokenInURL = StageError.operatorTokenInURL.message
+
+    /// Closes a connection when the token that it showed is revoked; a stream outlives its token's time.
+    private func endWithToken(_ claims: AccessClaims, _ connection: RTMPConnection) {
+        let watch = tokens.revocations.watch(claims, outlivesToken: true) { [weak connection] _ in connection?.close() }
+        connection.hold(watch, as: claims.tokenID ?? "")
     }
 
     /// Answers a player of a return feed, who is never counted.

@@ -7,9 +7,10 @@ struct ViewerTokens: Sendable {
     let tokens: AccessTokens
     let stage: RoomDirectory
 
-    /// Who shows the token to watch `name`; nil when it is not valid.
-    func bearer(of token: String, watching name: String) async -> ViewerBearer? {
-        guard let claims = try? await tokens.verify(token) else { return nil }
+    /// Who shows the token to watch `name`.
+    func bearer(of token: String, watching name: String) async throws(ViewerTokenRefusal) -> ViewerBearer {
+        guard let claims = try? await tokens.verify(token) else { throw .invalid }
+        guard claims.role != .operator else { throw .operatorToken }
         return bearer(claims, watching: name)
     }
 

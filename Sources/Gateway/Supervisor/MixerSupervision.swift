@@ -5,7 +5,7 @@ import Media
 /// Events in, one action out; whoever holds this carries the action out. A mixer is wanted while the room has a host,
 /// for the idle time after, and for as long as anything else demands the program, which begins and goes on with a slate
 /// then. One that dies is started again at once; one that keeps dying, after a growing wait, so that a room that cannot
-/// run does not eat the machine.
+/// run does not eat the machine. One that hangs is killed, which is a death like any other.
 struct MixerSupervision {
     /// What wants a room's program, whoever is on stage.
     enum Demand: Sendable, CaseIterable {
@@ -15,7 +15,8 @@ struct MixerSupervision {
         case recording
         /// Its playlist was started by command.
         case hls
-        /// Somebody is there early, and the room has a slate of its own to see until the first host comes.
+        /// Somebody is there early, and the room has a slate of its own to see until the first host comes; or the program
+        /// was on the air before the gateway restarted.
         case opening
         /// Somebody watches it: it goes on for them, and is not begun, for it may come from elsewhere.
         case viewers
@@ -29,6 +30,8 @@ struct MixerSupervision {
         case stop
         /// End a process that did not when asked.
         case kill
+        /// End a process that hangs, without asking; another one is started when it is gone.
+        case replace(MixerLiveness.Hang)
     }
 
     struct Configuration: Equatable {
@@ -40,10 +43,14 @@ struct MixerSupervision {
         var patience = 5.0
         /// The first wait after a second failure, in seconds, and the most any wait grows to.
         var wait = (first: 0.25, most: 10.0)
+        /// When a process counts as hung.
+        var liveness = MixerLiveness.Configuration()
+        /// A room whose process has failed so often in a row is in trouble.
+        var trouble = 3
 
         static func == (left: Configuration, right: Configuration) -> Bool {
             left.idle == right.idle && left.healthy == right.healthy && left.patience == right.patience
-                && left.wait == right.wait
+                && left.wait == right.wait && left.liveness == right.liveness && left.trouble == right.trouble
         }
     }
 
@@ -52,6 +59,8 @@ struct MixerSupervision {
         case running(since: MonotonicTime)
         case waiting(until: MonotonicTime)
         case stopping(since: MonotonicTime)
+        /// It hung and was killed, and is not gone yet.
+        case replacing(since: MonotonicTime)
     }
 
     private let configuration: Configuration
@@ -64,6 +73,7 @@ struct MixerSupervision {
     /// Since when there has been no host, or since the last viewer left; nil where neither was there.
     private var hostless: MonotonicTime?
     private var failures = 0
+    private var liveness: MixerLiveness
     /// The epoch of the latest process; each has a higher one than all before it.
     private(set) var epoch: UInt64
     /// Processes started again after they died by themselves.
@@ -72,12 +82,13 @@ struct MixerSupervision {
     /// - Parameter firstEpoch: Higher than any epoch an earlier gateway process used for the room.
     init(configuration: Configuration, firstEpoch: UInt64) {
         self.configuration = configuration
+        liveness = MixerLiveness(configuration: configuration.liveness)
         epoch = firstEpoch
     }
 
     var isRunning: Bool {
         switch state {
-        case .running, .stopping: true
+        case .running, .stopping, .replacing: true
         case .stopped, .waiting: false
         }
     }
@@ -141,7 +152,7 @@ struct MixerSupervision {
     /// The process is gone, whoever ended it.
     mutating func exited(now: MonotonicTime, jitter: Double) -> Action {
         switch state {
-        case .running(let since):
+        case .running(let since), .replacing(let since):
             failures = now.seconds(since: since) >= configuration.healthy ? 1 : failures + 1
             restarts += isLingering ? 0 : 1
             state = .waiting(until: now.advanced(seconds: failures == 1 ? 0 : wait(jitter: jitter)))
@@ -152,8 +163,23 @@ struct MixerSupervision {
         return decide(now: now)
     }
 
-    mutating func tick(now: MonotonicTime) -> Action {
-        decide(now: now)
+    /// Time passes.
+    ///
+    /// - Parameter signs: What has come from the room's mixers so far; nil where nobody counts it.
+    mutating func tick(_ signs: MixerLiveness.Signs? = nil, now: MonotonicTime) -> Action {
+        if let signs, case .running(let since) = state, let hang = liveness.look(signs, now: now) {
+            // Of the same age as before: whether it was healthy is told by how long it ran.
+            state = .replacing(since: since)
+            return .replace(hang)
+        }
+        return decide(now: now)
+    }
+
+    /// Whether the room's process failed several times in a row and has not been healthy since.
+    func isInTrouble(now: MonotonicTime) -> Bool {
+        guard failures >= configuration.trouble, !isEnded else { return false }
+        if case .running(let since) = state { return now.seconds(since: since) < configuration.healthy }
+        return true
     }
 
     private func wait(jitter: Double) -> Double {
@@ -188,7 +214,7 @@ struct MixerSupervision {
         case (.stopping(let since), _) where now.seconds(since: since) >= configuration.patience:
             state = .stopping(since: now)
             return .kill
-        case (.stopped, false), (.waiting, true), (.running, true), (.stopping, _):
+        case (.stopped, false), (.waiting, true), (.running, true), (.stopping, _), (.replacing, _):
             return .none
         }
     }
@@ -196,6 +222,7 @@ struct MixerSupervision {
     private mutating func start(now: MonotonicTime) -> Action {
         epoch += 1
         state = .running(since: now)
+        liveness.processStarted(now: now)
         return .start(epoch: epoch)
     }
 }

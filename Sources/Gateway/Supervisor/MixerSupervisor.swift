@@ -34,6 +34,7 @@ final class MixerSupervisor: Service {
 
     private let configuration: MixerSupervision.Configuration
     private let launch: Launch
+    private let packets: (@Sendable (String) -> UInt64)?
     private let isInProgress: @Sendable (String) -> Bool
     private let onExit: @Sendable (String) -> Void
     private let onSentence: @Sendable (String, HostQuarantine.Sentence) -> Void
@@ -42,20 +43,28 @@ final class MixerSupervisor: Service {
     private let continuation: AsyncStream<Note>.Continuation
     /// Restarts per room, for reports.
     private let restarts = Mutex<[String: UInt64]>([:])
+    /// Reports of mixers by room, for rooms that have a mixer.
+    private let reports = Mutex<[String: UInt64]>([:])
+    /// Rooms whose mixer fails again and again, in order of their names.
+    private let troubled = Mutex<[String]>([])
 
     /// - Parameters:
     ///   - isInProgress: Whether there is a room of that name that has not ended.
+    ///   - packets: How many packets of a room's program have come so far; nil where nobody counts them, and mixers that
+    ///     hang are not found.
     ///   - onExit: Told the room whose mixer is gone, before another one is started.
     ///   - onSentence: Told the host of a room that is to be kept out, likewise.
     init(
         configuration: MixerSupervision.Configuration,
         logger: Logger,
         isInProgress: @escaping @Sendable (_ room: String) -> Bool = { _ in true },
+        packets: (@Sendable (_ room: String) -> UInt64)? = nil,
         onExit: @escaping @Sendable (_ room: String) -> Void = { _ in },
         onSentence: @escaping @Sendable (_ room: String, HostQuarantine.Sentence) -> Void = { _, _ in },
         launch: @escaping Launch
     ) {
         self.isInProgress = isInProgress
+        self.packets = packets
         self.onExit = onExit
         self.onSentence = onSentence
         self.configuration = configuration
@@ -93,6 +102,16 @@ final class MixerSupervisor: Service {
     func programEnded(room: String) {
         continuation.yield(.ended(room: room))
     }
+
+    /// Notes that the mixer of a room has reported.
+    ///
+    /// Any thread; costs a lock.
+    func reported(room: String) {
+        reports.withLock { reports in reports[room]? += 1 }
+    }
+
+    /// Rooms whose mixer fails again and again, in order of their names.
+    var troubledRooms: [String] { troubled.withLock { $0 } }
 
     /// Rooms whose mixer was started again, and how often.
     var restartCounts: [String: UInt64] { restarts.withLock { $0 } }
@@ -176,12 +195,19 @@ final class MixerSupervisor: Service {
         case .tick:
             for name in rooms.keys {
                 guard var room = rooms[name] else { continue }
-                let action = room.supervision.tick(now: now)
-                guard action != .none else { continue }
+                let action = room.supervision.tick(signs(of: name), now: now)
+                // The tick itself changes what the room knows of its mixer.
                 await carryOut(action, name: name, room: &room)
                 rooms[name] = room
             }
+            let inTrouble = rooms.filter { $0.value.supervision.isInTrouble(now: now) }.keys.sorted()
+            troubled.withLock { $0 = inTrouble }
         }
+    }
+
+    private func signs(of room: String) -> MixerLiveness.Signs? {
+        guard let packets else { return nil }
+        return MixerLiveness.Signs(reports: reports.withLock { $0[room] ?? 0 }, packets: packets(room))
     }
 
     /// Does what a change asks of a room's mixer.
@@ -207,6 +233,10 @@ final class MixerSupervisor: Service {
         rooms[name] = isFinished ? nil : room
         let count = room.supervision.restarts
         restarts.withLock { $0[name] = isFinished || count == 0 ? nil : count }
+        if isFinished {
+            _ = reports.withLock { $0.removeValue(forKey: name) }
+            troubled.withLock { rooms in rooms.removeAll { $0 == name } }
+        }
     }
 
     private func makeRoom() -> Room {
@@ -226,7 +256,17 @@ final class MixerSupervisor: Service {
         case .kill:
             room.process?.kill()
             logger.warning("mixer did not end when asked", metadata: ["room": "\(name)"])
+        case .replace(let hang):
+            logger.error(
+                "mixer hangs and is replaced",
+                metadata: [
+                    "room": "\(name)", "pid": "\(room.process?.identifier ?? 0)", "reason": "\(hang.rawValue)",
+                    "decoding": "\(room.process.map(decoding) ?? "")",
+                ]
+            )
+            room.process?.kill()
         case .start(let epoch):
+            reports.withLock { $0[name] = $0[name] ?? 0 }
             do {
                 let process = try await launch(name, epoch) { [continuation] status, wasSignalled in
                     continuation.yield(.exited(room: name, status: status, wasSignalled: wasSignalled))
@@ -242,6 +282,11 @@ final class MixerSupervisor: Service {
                 continuation.yield(.exited(room: name, status: -1, wasSignalled: false))
             }
         }
+    }
+
+    /// Whose media a process is decoding at this moment.
+    private func decoding(_ process: MixerProcess) -> String {
+        Set(process.marks.map(FollowedRoom.Input.participantSID(ofInput:))).sorted().joined(separator: " ")
     }
 
     /// Ends every mixer and waits a moment for them to go.

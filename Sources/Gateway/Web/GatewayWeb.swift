@@ -3,8 +3,10 @@ import FanOut
 import Hummingbird
 import HummingbirdCore
 import Logging
+import Media
 import NIOCore
 import Pages
+import RTMP
 import RoomStore
 import ServiceLifecycle
 import Stage
@@ -16,13 +18,16 @@ struct GatewayWeb: Sendable {
     private let pipeline: Pipeline
     private let configuration: GatewayConfiguration
     private let gate: ConnectionGate
+    private let logger: Logger
+    private let adminConnections: Int
     /// The API behind both.
     let routes: ControlRoutes
 
     /// Most of a request's header, in bytes; tokens are the longest thing in it.
     private static let headerLimit = 16 * 1024
     private static let backlog = 4096
-    private static let adminConnections = 256
+    /// Pictures of programs that one client may wait for at a time.
+    private static let snapshotsPerClient = 16
 
     /// Seconds a command waits for its room to be on disk before it is answered all the same.
     private static let keepingLimit = 2.0
@@ -33,11 +38,18 @@ struct GatewayWeb: Sendable {
         ports: ListeningPorts,
         health: Health,
         configuration: GatewayConfiguration,
+        gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
+        servers: [RTMPServer] = [],
+        adminConnections: Int = 256,
         logger: Logger
     ) {
         self.pipeline = pipeline
         self.configuration = configuration
-        gate = ConnectionGate(limit: configuration.httpConnections)
+        self.logger = logger
+        self.gate = gate
+        self.adminConnections = adminConnections
+        let streams = ClientLimiter(limit: configuration.clientStreams == 0 ? nil : configuration.clientStreams)
+        let snapshots = ClientLimiter(limit: Self.snapshotsPerClient)
         let metrics = GatewayMetrics(
             viewership: pipeline.viewership,
             history: pipeline.history,
@@ -51,9 +63,19 @@ struct GatewayWeb: Sendable {
             hls: pipeline.hls,
             logs: pipeline.logs,
             site: pipeline.site,
-            gate: gate
+            gate: gate,
+            health: health,
+            servers: servers,
+            streams: streams,
+            snapshots: snapshots,
+            degradation: pipeline.degradation
         )
         let keeper = pipeline.keeper
+        let assetFetches = AssetFetchService(
+            allowsPrivateAddresses: configuration.allowsPrivateAssets,
+            ports: ports,
+            logger: logger
+        )
         var auditLogger = Logger(label: "footlight.audit")
         auditLogger.logLevel = logger.logLevel
         routes = ControlRoutes(
@@ -66,7 +88,11 @@ struct GatewayWeb: Sendable {
             history: pipeline.history,
             logs: NetworkLogs(logs: pipeline.logs),
             reporter: PlayerReading.reporter,
+            client: PlayerReading.client,
+            clientStreams: streams,
+            clientSnapshots: snapshots,
             assets: pipeline.assets,
+            fetch: assetFetches.fetch,
             webhooks: webhooks,
             addresses: {
                 let current = ports.current
@@ -76,11 +102,12 @@ struct GatewayWeb: Sendable {
                     rtmpPort: current.rtmp ?? 0
                 )
             },
-            readiness: { health.isReady },
+            readiness: { health.readiness },
             metrics: { metrics.text() },
             openMetrics: { metrics.openMetricsText() },
             allowedOrigins: Set(configuration.allowedOrigins),
-            admission: { health.isReady ? nil : .serverBusy(retryAfter: Health.retryAfter) },
+            admission: { health.acceptsWork ? nil : .serverBusy(retryAfter: Health.retryAfter) },
+            mixerReported: { [mixers = pipeline.mixers] room in mixers.reported(room: room) },
             persist: { room in
                 // Said here once more: the news of the change may still be on another thread's way to the keeper.
                 keeper.changed(room: room)
@@ -104,19 +131,41 @@ struct GatewayWeb: Sendable {
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let (site, gate) = (pipeline.site, gate)
+        let site = pipeline.site
         let server = application(
             pages.responder(before: routes.router().buildResponder()),
             server: HTTPServerBuilder {
-                MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit, gate: gate)
+                MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit)
             },
             address: .hostname(configuration.host, port: configuration.httpPort),
-            connections: configuration.httpConnections + ConnectionGate.antechamber,
+            gate: gate,
             group: group,
             logger: logger,
             whenListening: whenListening
         )
         return Listener(name: "HTTP", host: configuration.host, port: configuration.httpPort, server: server)
+    }
+
+    /// The API for mixers, for this machine only.
+    func mixerSite(
+        gate: ConnectionGate,
+        group: any EventLoopGroup,
+        logger: Logger,
+        whenListening: @escaping @Sendable (Int) -> Void
+    ) -> some Service {
+        let site = pipeline.site
+        let server = application(
+            routes.mixerRouter().buildResponder(),
+            server: HTTPServerBuilder {
+                MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit, isForMixers: true)
+            },
+            address: .hostname(GatewayConfiguration.mixerHost, port: 0),
+            gate: gate,
+            group: group,
+            logger: logger,
+            whenListening: whenListening
+        )
+        return Listener(name: "mixer HTTP", host: GatewayConfiguration.mixerHost, port: 0, server: server)
     }
 
     /// Metrics and health, for this machine only.
@@ -127,9 +176,9 @@ struct GatewayWeb: Sendable {
     ) -> some Service {
         let server = application(
             routes.adminRouter().buildResponder(),
-            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(30))),
+            server: HTTPServerBuilder { AdminChannel(responder: $0, headerLimit: Self.headerLimit) },
             address: .hostname("127.0.0.1", port: configuration.adminPort),
-            connections: Self.adminConnections,
+            connections: adminConnections,
             group: group,
             logger: logger,
             whenListening: whenListening
@@ -142,6 +191,7 @@ struct GatewayWeb: Sendable {
         let pipeline = pipeline
         return PageSite(
             takesDevices: configuration.takesDeviceIDs,
+            logger: logger,
             account: pipeline.proxies.account
         ) { token in
             guard let claims = try? await pipeline.tokens.verify(token) else { return nil }
@@ -163,7 +213,8 @@ struct GatewayWeb: Sendable {
         _ responder: Responder,
         server: HTTPServerBuilder,
         address: BindAddress,
-        connections: Int,
+        gate: ConnectionGate? = nil,
+        connections: Int? = nil,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
@@ -178,9 +229,20 @@ struct GatewayWeb: Sendable {
                 address: address,
                 serverName: "Footlight",
                 backlog: Self.backlog,
-                availableConnectionsDelegate: MaximumAvailableConnections(connections)
+                availableConnectionsDelegate: connections.map { MaximumAvailableConnections($0) }
             ),
-            onServerRunning: { channel in whenListening(channel.localAddress?.port ?? 0) },
+            onServerRunning: { channel in
+                if let gate {
+                    // Before all that handles accepted connections.
+                    try? await channel.eventLoop.submit {
+                        try channel.pipeline.syncOperations.addHandler(
+                            ConnectionGateHandler(gate, for: .viewers),
+                            position: .first
+                        )
+                    }.get()
+                }
+                whenListening(channel.localAddress?.port ?? 0)
+            },
             eventLoopGroupProvider: .shared(group),
             logger: logger
         )

@@ -25,12 +25,6 @@ final class LateServer: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What is no HTTP is answered by the server as well.
-        begin(context)
-        context.fireErrorCaught(error)
-    }
-
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is MediaHTTPHandler.TakenOver:
@@ -85,6 +79,7 @@ final class LateServer: ChannelInboundHandler, RemovableChannelHandler {
             let rest = [
                 try? handlers.context(handlerType: HTTPResponseEncoder.self),
                 try? handlers.context(handlerType: HTTP1ToHTTPServerCodec.self),
+                try? handlers.context(handlerType: RequestLimitHandler.self),
                 try? handlers.context(handlerType: SegmentLane.self),
                 try? handlers.context(handlerType: MediaHTTPHandler.self),
                 try? handlers.context(handlerType: LateServer.self),

@@ -1,10 +1,9 @@
 import FanOut
 import HummingbirdCore
 import Logging
+import Media
 import NIOCore
-import NIOHTTP1
 import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 
 /// Connections of the public HTTP port: media is answered on the event loop, and the server for all else comes with the first
 /// request that needs it.
@@ -23,38 +22,31 @@ struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
     let site: MediaSite
     /// Most of a request's header, in bytes.
     let headerLimit: Int
-    /// Which connections are too many.
-    var gate = ConnectionGate(limit: .max)
+    /// Whether only mixers connect, who play nothing here and whose requests have no limit.
+    var isForMixers = false
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Connection> {
         channel.eventLoop.makeCompletedFuture {
-            guard gate.admits(channel) else {
-                try channel.pipeline.syncOperations.addHandler(BusyHandler(site: site))
-                return Connection(channel: channel, server: channel.eventLoop.makeSucceededFuture(nil))
+            var place: ClientPlace?
+            if !isForMixers {
+                guard let admitted = site.admitConnection(from: channel.remoteAddress) else {
+                    channel.close(promise: nil)
+                    return Connection(channel: channel, server: channel.eventLoop.makeSucceededFuture(nil))
+                }
+                channel.closeFuture.whenComplete { _ in admitted.leave() }
+                place = admitted
             }
             // Each connection keeps what it once read into: of most, requests are all that is ever read.
             try channel.syncOptions?.setOption(
                 .recvAllocator,
                 value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1024, maximum: 65_536)
             )
-            var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = headerLimit
-            limits.maxHeaderListSize = headerLimit
             let pipeline = channel.pipeline.syncOperations
-            let media = MediaHTTPHandler(site: site)
+            let media = MediaHTTPHandler(site: site, place: place, isForMixers: isForMixers)
             try pipeline.addHandler(SegmentLane(before: media))
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false,
-                withErrorHandling: false,
-                withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(),
-                withDecoderLimitConfiguration: limits
-            )
+            try pipeline.addHTTPServer(headerLimit: headerLimit, limits: site.limits)
             let server = channel.eventLoop.makePromise(of: LateServer.Server?.self)
-            try pipeline.addHandlers([
-                HTTP1ToHTTPServerCodec(secure: false), media,
-                HTTPConnectionStateHandler(logger: logger), LateServer(server),
-            ])
+            try pipeline.addHandlers([media, HTTPConnectionStateHandler(logger: logger), LateServer(server)])
             return Connection(channel: channel, server: server.futureResult)
         }
     }

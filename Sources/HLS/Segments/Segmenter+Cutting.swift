@@ -67,7 +67,7 @@ extension Segmenter {
             initialization: initialization?.name ?? "",
             start: time,
             isIndependent: isIndependent,
-            isDiscontinuity: nextSequence > firstSequence
+            isDiscontinuity: isContinuation || nextSequence > firstSequence
         )
         nextSequence += 1
         return output

@@ -25,6 +25,8 @@ public struct Segmenter: Sendable {
     var initializationCount = 0
     var nextSequence: Int
     let firstSequence: Int
+    /// Players may know segments of before the first.
+    let isContinuation: Bool
     var fragmentCount: UInt32 = 0
     var soundClock = SoundClock(rate: 48_000, samplesPerFrame: 1024)
     /// Ticks from one picture to the next, as last seen.
@@ -37,9 +39,17 @@ public struct Segmenter: Sendable {
 
     /// A segmenter for one feed.
     ///
-    /// - Parameter firstSequence: Media sequence number of the first segment, not negative.
-    public init(_ configuration: HLSConfiguration = HLSConfiguration(), firstSequence: Int = 0) {
+    /// - Parameters:
+    ///   - firstSequence: Media sequence number of the first segment, not negative.
+    ///   - isContinuation: Whether the first segment too is marked as a discontinuity, for players that know segments of
+    ///     another run.
+    public init(
+        _ configuration: HLSConfiguration = HLSConfiguration(),
+        firstSequence: Int = 0,
+        isContinuation: Bool = false
+    ) {
         self.configuration = configuration
+        self.isContinuation = isContinuation
         self.firstSequence = max(firstSequence, 0)
         nextSequence = self.firstSequence
     }

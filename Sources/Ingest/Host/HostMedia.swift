@@ -4,8 +4,8 @@ import Stage
 
 /// Checks and straightens what one host sends, before anything else looks at it.
 ///
-/// H.264 with AAC or MP3 passes. Parameter sets are read here, so that a decoder never meets a picture it was not made
-/// for; pictures with start codes get length prefixes; a picture whose lengths lead nowhere is dropped and counted.
+/// H.264 with AAC or MP3 passes. All parameter sets are read here, those within pictures too, so that a decoder never meets
+/// a picture it was not made for; pictures with start codes get length prefixes; a picture whose lengths lead nowhere is dropped and counted.
 struct HostMedia {
     /// Pictures dropped because their NAL units made no sense.
     private(set) var damagedPictures: UInt64 = 0
@@ -45,7 +45,7 @@ struct HostMedia {
             return try configuration(packet)
         case .picture(let codec, _, _):
             try require(codec)
-            return picture(packet, now: now)
+            return try picture(packet, now: now)
         case .audioConfiguration(let codec):
             try require(codec)
             guard !soundConfigurations.isTooMany(packet.payload, now: now) else { throw .configurationUnsteady }
@@ -81,15 +81,11 @@ struct HostMedia {
             throw .codecUnsupported("The H.264 configuration cannot be read (\(error))")
         }
         let sps = configuration.sps
-        guard sps.chromaFormat == 1, sps.lumaBitDepth == 8, sps.chromaBitDepth == 8 else {
-            throw .codecUnsupported("H.264 must be 8-bit 4:2:0, of the Baseline, Main or High profile")
-        }
-        guard max(sps.width, sps.height) <= limit.long, min(sps.width, sps.height) <= limit.short else {
-            let most = "\(limit.long)x\(limit.short)"
-            throw .trackCapacityReached("A picture of \(sps.width)x\(sps.height) is too large, \(most) is the most")
-        }
-        guard sps.level <= Self.highestLevel else {
-            throw .codecUnsupported("H.264 level \(Double(sps.level) / 10) is too high, 5.2 is the most")
+        for unit in configuration.sequenceParameterSets {
+            guard let set = try? SequenceParameterSet(unit) else {
+                throw .codecUnsupported("The H.264 configuration cannot be read (a sequence parameter set is damaged)")
+            }
+            try check(set)
         }
         lengthSize = configuration.nalLengthSize
         published.width = sps.width
@@ -97,6 +93,28 @@ struct HostMedia {
         published.frameRate = sps.frameRate
         published.videoCodec = VideoCodec.h264.rawValue
         return .h264Configuration(configuration.record, timestamp: packet.timestamp)
+    }
+
+    /// Checks what a decoder would be made for: a set may announce small pictures and code large ones.
+    private func check(_ set: SequenceParameterSet) throws(StageError) {
+        guard set.chromaFormat == 1, set.lumaBitDepth == 8, set.chromaBitDepth == 8 else {
+            throw .codecUnsupported("H.264 must be 8-bit 4:2:0, of the Baseline, Main or High profile")
+        }
+        try check(set.width, set.height, limit: limit)
+        // Pictures are coded in whole macroblocks, and in pairs of them where they have two fields.
+        let step = set.isInterlaced ? 32 : 16
+        func whole(_ side: Int) -> Int { side < .max - step ? (side + step - 1) / step * step : side }
+        try check(set.codedWidth, set.codedHeight, limit: (whole(limit.long), whole(limit.short)))
+        guard set.level <= Self.highestLevel else {
+            throw .codecUnsupported("H.264 level \(Double(set.level) / 10) is too high, 5.2 is the most")
+        }
+    }
+
+    private func check(_ width: Int, _ height: Int, limit: (long: Int, short: Int)) throws(StageError) {
+        guard max(width, height) <= limit.long, min(width, height) <= limit.short else {
+            let most = "\(limit.long)x\(limit.short)"
+            throw .trackCapacityReached("A picture of \(width)x\(height) is too large, \(most) is the most")
+        }
     }
 
     private mutating func soundConfiguration(_ packet: MediaPacket) throws(StageError) -> MediaPacket {
@@ -109,7 +127,7 @@ struct HostMedia {
         return packet
     }
 
-    private mutating func picture(_ packet: MediaPacket, now: MonotonicTime) -> MediaPacket? {
+    private mutating func picture(_ packet: MediaPacket, now: MonotonicTime) throws(StageError) -> MediaPacket? {
         guard let lengthSize else {
             // Pictures before the first configuration cannot be decoded by anyone.
             damagedPictures += 1
@@ -118,6 +136,13 @@ struct HostMedia {
         let payload = packet.payload
         guard NALUnits.areWellFormed(in: payload, lengthSize: lengthSize) else {
             return straightened(packet, payload: payload, lengthSize: lengthSize, now: now)
+        }
+        for unit in NALUnits(in: payload, lengthSize: lengthSize) where unit.kind == .sequenceParameters {
+            guard let set = try? SequenceParameterSet(unit.bytes) else {
+                damagedPictures += 1
+                return nil
+            }
+            try check(set)
         }
         notePicture(now)
         return packet

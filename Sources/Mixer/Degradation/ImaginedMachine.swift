@@ -4,8 +4,8 @@ import Media
 struct ImaginedMachine {
     private let interval: Double
     private let gauge: LoadGauge
-    /// Seconds that a picture takes at a time on a step.
-    private let work: (MonotonicTime, Degradation) -> Double
+    /// Seconds that a picture takes at a time on a step, by the clock and by the processor's.
+    private let work: (MonotonicTime, Degradation) -> (seconds: Double, processor: Double)
     private var nextPicture: MonotonicTime
     private var nextLook: MonotonicTime
 
@@ -13,16 +13,21 @@ struct ImaginedMachine {
     ///   - start: When the program begins.
     ///   - rate: Pictures per second.
     ///   - ladder: By which rules the program does without something.
-    ///   - work: Seconds that a picture takes at a time on a step.
+    ///   - stretch: How much longer by the clock a picture takes at a time, because others have the processor.
+    ///   - work: Seconds of the processor that a picture takes at a time on a step.
     init(
         start: MonotonicTime,
         rate: Double,
         ladder: DegradationLadder = DegradationLadder(),
+        stretch: @escaping (MonotonicTime) -> Double = { _ in 1 },
         work: @escaping (MonotonicTime, Degradation) -> Double
     ) {
         interval = 1 / rate
         gauge = LoadGauge(budget: 1 / rate, ladder: ladder)
-        self.work = work
+        self.work = { now, step in
+            let processor = work(now, step)
+            return (processor * stretch(now), processor)
+        }
         nextPicture = start
         nextLook = start
     }
@@ -32,7 +37,8 @@ struct ImaginedMachine {
     /// Works up to `now`; returns the step to take, when it is another one.
     mutating func work(until now: MonotonicTime) -> Degradation? {
         while nextPicture <= now {
-            gauge.coded(in: work(nextPicture, gauge.step), now: nextPicture)
+            let took = work(nextPicture, gauge.step)
+            gauge.coded(in: took.seconds, processor: took.processor, now: nextPicture)
             nextPicture = nextPicture.advanced(seconds: interval)
         }
         guard nextLook <= now else { return nil }

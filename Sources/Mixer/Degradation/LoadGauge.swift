@@ -6,8 +6,8 @@ import Synchronization
 final class LoadGauge: Sendable {
     private struct State: Sendable {
         var ladder: DegradationLadder
-        /// Seconds that the picture took which was composed last.
-        var composing = 0.0
+        /// Seconds that the picture took which was composed last, and how many of them the processor's.
+        var composing = (seconds: 0.0, processor: 0.0)
         var frames = MixerFrames()
     }
 
@@ -28,20 +28,25 @@ final class LoadGauge: Sendable {
     }
 
     /// A picture was composed in so many seconds.
-    func composed(in seconds: Double) {
-        state.withLock { $0.composing = seconds }
+    ///
+    /// - Parameter processor: How many of them the processor worked on it; nil for all.
+    func composed(in seconds: Double, processor: Double? = nil) {
+        state.withLock { $0.composing = (seconds, processor ?? seconds) }
     }
 
     /// A picture was coded in so many seconds.
     ///
     /// Composing and coding go on beside each other, so the slower one is what counts.
-    func coded(in seconds: Double, now: MonotonicTime = .now()) {
+    ///
+    /// - Parameter processor: How many of them the processor worked on it; nil for all.
+    func coded(in seconds: Double, processor: Double? = nil, now: MonotonicTime = .now()) {
         state.withLock { state in
             // With fewer pictures each has more time.
             let share = state.ladder.step >= .fewerPictures ? 1.5 : 1
-            let work = max(seconds, state.composing)
+            let work = max(seconds, state.composing.seconds)
+            let processor = max(processor ?? seconds, state.composing.processor)
             state.frames.insert(work)
-            state.ladder.picture(work: work, budget: budget * share, now: now)
+            state.ladder.picture(work: work, processor: processor, budget: budget * share, now: now)
         }
     }
 

@@ -153,8 +153,8 @@ final class ProgramEncoder: @unchecked Sendable {
         interleaver.promisePictures(
             from: ProgramTime.milliseconds(ofSample: frameRate.sample(ofPicture: index + 1))
         )
-        gauge?.coded(in: MonotonicTime.now().seconds(since: began))
         let spent = MonotonicSleep.threadSeconds() - before
+        gauge?.coded(in: MonotonicTime.now().seconds(since: began), processor: spent)
         counters.withLock { counters in
             counters.encodeSeconds += spent
             counters.keyPictures += made?.isKeyPicture == true ? 1 : 0

@@ -32,13 +32,13 @@ struct DecodeThread: Sendable {
                 // Also without a packet: who stands still and is seen again has pictures that wait.
                 input.instruct(&decoder, for: packet)
                 guard packet != nil || decoder.isBehind else { break }
-                input.mark?.begin()
+                input.beginWork()
                 if let packet {
                     decoder.decode(packet, into: input.media)
                 } else {
                     decoder.catchUp(into: input.media)
                 }
-                input.mark?.end()
+                input.endWork()
             }
             let used = MonotonicSleep.threadSeconds()
             input.media.withLock { $0.threadSeconds = used }

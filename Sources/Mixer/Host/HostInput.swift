@@ -34,6 +34,8 @@ public final class HostInput: Sendable {
 
     /// Says that this host's media is being decoded.
     let mark: WorkMark?
+    /// Counts the beginnings and ends of packets that are decoded.
+    private let works = Atomic<UInt64>(0)
     private let recorder: ArrivalRecorder?
     /// Its number in a recording.
     let recordedNumber: Int
@@ -82,6 +84,24 @@ public final class HostInput: Sendable {
         recordedNumber =
             recorder?.addHost(id, jitterTarget: jitterTarget, mayStandStill: mayStandStill) ?? 0
         intake = Mutex(Intake(timeline: HostTimeline(target: Double(jitterTarget))))
+    }
+
+    /// Another number with each packet whose decoding begins or ends; see `isWorking`.
+    var work: UInt64 { works.load(ordering: .relaxed) }
+
+    /// Whether a packet was being decoded when `work` had this value.
+    static func isWorking(_ work: UInt64) -> Bool { work % 2 == 1 }
+
+    /// The decode thread begins with a packet.
+    func beginWork() {
+        works.add(1, ordering: .relaxed)
+        mark?.begin()
+    }
+
+    /// The decode thread is done with a packet.
+    func endWork() {
+        mark?.end()
+        works.add(1, ordering: .relaxed)
     }
 
     /// Takes one packet in; returns at once.

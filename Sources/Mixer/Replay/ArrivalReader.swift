@@ -1,6 +1,7 @@
 import Foundation
 import Media
 import NIOCore
+import Stage
 
 /// Reads a recording of arrivals from the beginning; see `ArrivalHead` for the file.
 struct ArrivalReader: ~Copyable {
@@ -17,6 +18,8 @@ struct ArrivalReader: ~Copyable {
     private static let chunk = 1 << 20
     /// No packet and no file is as long; a length beyond it is no length.
     private static let longestEntry = 128 << 20
+    /// Times and counts beyond these, either way, are damage: with them nothing that is added overflows.
+    private static let most: Int64 = 1 << 50
 
     private let file: FileHandle
     private var buffer = ByteBuffer()
@@ -36,7 +39,9 @@ struct ArrivalReader: ~Copyable {
         guard let version = buffer.readInteger(as: UInt8.self), ArrivalHead.versions.contains(version) else {
             throw ArrivalError("\(path) is of another version")
         }
-        guard let head: ArrivalHead = buffer.readJSON() else { throw ArrivalError("the head of \(path) is damaged") }
+        guard let head: ArrivalHead = buffer.readJSON(), (try? head.configuration.validate()) != nil,
+            (-Self.most...Self.most).contains(head.firstSample)
+        else { throw ArrivalError("the head of \(path) is damaged") }
         self.file = file
         self.buffer = buffer
         self.head = head
@@ -79,7 +84,7 @@ struct ArrivalReader: ~Copyable {
             lastTimestamps.append(0)
             return .input(
                 id: String(buffer: id),
-                jitterTarget: Int(clamping: target),
+                jitterTarget: Int(clamping: min(target, UInt64(Self.most))),
                 mayStandStill: mayStandStill == 1
             )
         case .packet:
@@ -87,10 +92,10 @@ struct ArrivalReader: ~Copyable {
         case .change:
             guard let step = buffer.readCount(), var json = buffer.readBlock() else { return nil }
             guard let change: ArrivalChange = json.decodeJSON() else { throw ArrivalError("a change cannot be read") }
-            return .change(step: Int64(clamping: step), change)
+            return .change(step: Int64(clamping: min(step, UInt64(Self.most))), change)
         case .end:
             guard buffer.readInteger(as: UInt8.self) != nil, let steps = buffer.readCount() else { return nil }
-            return .end(steps: Int64(clamping: steps))
+            return .end(steps: Int64(clamping: min(steps, UInt64(Self.most))))
         case .file:
             guard let name = buffer.readBlock(), let bytes = buffer.readBlock() else { return nil }
             return .file(name: String(buffer: name), bytes: ByteBuffer(bytes: bytes.readableBytesView))
@@ -110,6 +115,10 @@ struct ArrivalReader: ~Copyable {
         }
         lastArrival &+= elapsed
         lastTimestamps[input] &+= step
+        let times = [lastArrival / 1000, lastTimestamps[input]]
+        guard times.allSatisfy({ (-Self.most...Self.most).contains($0) }) else {
+            throw ArrivalError("a packet's time makes no sense")
+        }
         let packet = MediaPacket(
             content: content,
             timestamp: lastTimestamps[input],

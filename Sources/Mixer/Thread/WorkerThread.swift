@@ -46,6 +46,14 @@ final class WorkerThread: Sendable {
     }
 }
 
+#if canImport(Glibc)
+private typealias SetThreadName = @convention(c) (pthread_t, UnsafePointer<CChar>) -> Int32
+
+/// The library call that names a thread, an extension which Swift does not import; a confined process cannot write to the
+/// kernel's file that does the same.
+private let setThreadName = dlsym(nil, "pthread_setname_np").map { unsafeBitCast($0, to: SetThreadName.self) }
+#endif
+
 /// What a new thread is given.
 private final class ThreadStart: Sendable {
     private let name: String
@@ -66,12 +74,7 @@ private final class ThreadStart: Sendable {
 
     private func takeName() {
         #if canImport(Glibc)
-        // The library call that names a thread is an extension which Swift does not import; the kernel's file is not.
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        var name = name
-        _ = name.withUTF8 { write(file, $0.baseAddress, $0.count) }
-        close(file)
+        _ = setThreadName?(pthread_self(), String(decoding: name.utf8.prefix(15), as: UTF8.self))
         #else
         pthread_setname_np(name)
         #endif

@@ -42,7 +42,10 @@ extension PageSite {
                 return response
             }
             guard let token = await Self.offeredToken(request), let user = await verify(token) else {
-                context.logger.notice("login refused", metadata: ["address": "\(account)"])
+                // Not the logger of the request, which is the server's and as quiet as that is.
+                if let count = refusedLogins.with({ $0.count(now: now) }) {
+                    logger.notice("login refused", metadata: ["client": "\(account)", "refused": "\(count)"])
+                }
                 return PageReply.text(.unauthorized)
             }
             attempts.with { $0.giveBack(to: account, now: now) }

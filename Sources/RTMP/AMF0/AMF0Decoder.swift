@@ -2,6 +2,9 @@ import NIOCore
 
 /// Reads the AMF0 values of one message inside a budget of depth, values and string lengths.
 ///
+/// The budget is 32 levels, 1,024 values and 4,096 bytes a string unless the limits say otherwise. A strict array is never
+/// longer than the values that are left of it.
+///
 /// Lenient where encoders in the field are wrong: an associative array or object may end with the message instead of
 /// its end marker, and the announced count of an associative array means nothing.
 struct AMF0Decoder {

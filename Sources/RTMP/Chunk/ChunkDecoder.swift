@@ -3,7 +3,8 @@ import NIOCore
 /// Puts messages together from chunks (RTMP 1.0, 5.3).
 ///
 /// Bytes go in as they come from the socket, messages come out when they are whole. Nothing is allocated for a length
-/// that was announced but has not arrived. A message that lies whole in one read is a slice of it when it is the
+/// that was announced but has not arrived, and what is kept is bounded: `RTMPLimits.chunkStreams` headers, and unfinished
+/// messages of `partialBytes` in all, each no larger than `MessageType.maximumLength`. A message that lies whole in one read is a slice of it when it is the
 /// larger part of that read, so that a small slice never keeps a large read alive.
 struct ChunkDecoder {
     static let defaultChunkSize = 128
@@ -15,11 +16,14 @@ struct ChunkDecoder {
     private var current: Int?
     private var chunkRemaining = 0
     private var partialBytes = 0
+    /// Whether messages may be as large as media is.
+    var acceptsMedia: Bool
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
 
-    init(_ granted: GrantedLimits) {
+    init(_ granted: GrantedLimits, acceptsMedia: Bool = true) {
         self.granted = granted
+        self.acceptsMedia = acceptsMedia
     }
 
     /// Bytes taken in and not yet used.
@@ -111,8 +115,9 @@ struct ChunkDecoder {
             at += fields + (extended == nil ? 0 : 4)
         }
         let length = streams[index].length
-        guard length <= MessageType.maximumLength(of: streams[index].type, limits: limits) else {
-            throw RTMPViolation("a message of \(length) bytes, type \(streams[index].type)")
+        let type = streams[index].type
+        guard length <= MessageType.maximumLength(of: type, acceptsMedia: acceptsMedia, limits: limits) else {
+            throw RTMPViolation("a message of \(length) bytes, type \(type)")
         }
         input.moveReaderIndex(to: at)
         current = index

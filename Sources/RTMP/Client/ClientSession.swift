@@ -48,7 +48,7 @@ struct ClientSession {
         self.address = address
         granted = GrantedLimits(limits)
         self.properties = properties
-        reader = MessageReader(granted)
+        reader = MessageReader(granted, acceptsMedia: true, isPaced: false)
         var random = SystemRandomNumberGenerator()
         writer.withRawOutput { (output: inout ByteBuffer) in
             ClientHandshake.start(output: &output, random: &random)

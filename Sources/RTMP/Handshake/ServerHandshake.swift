@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The server's half of the handshake.
+/// The server's half of the handshake: 3,073 bytes of the peer's, which the session keeps until they are whole.
 ///
 /// The reply to the client's first block leaves in one piece, because some encoders do not take it in fragments. The
 /// client's last block is only counted, never compared: few clients echo what the specification asks for.

@@ -1,7 +1,15 @@
 import NIOCore
 
 /// The messages of the other side, out of its chunks; what is about the connection itself is obeyed and answered here.
+///
+/// A paced reader pauses when it has given out one turn's worth of messages, so that no peer keeps an event loop from the
+/// others; it goes on after `resume`.
 struct MessageReader {
+    /// Whether one turn's worth was given out; there may be more.
+    private(set) var isPaused = false
+    private var turnMessages = 0
+    private var turnCommandBytes = 0
+    private let isPaced: Bool
     private var decoder: ChunkDecoder
     private var aggregate: AggregateReader?
     private var received: UInt64 = 0
@@ -10,10 +18,28 @@ struct MessageReader {
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
 
-    init(_ granted: GrantedLimits) {
+    /// - Parameters:
+    ///   - granted: What the other side is granted.
+    ///   - acceptsMedia: Whether media is expected from it; see `setAcceptsMedia`.
+    ///   - isPaced: Whether the reader pauses.
+    init(_ granted: GrantedLimits, acceptsMedia: Bool, isPaced: Bool) {
         self.granted = granted
-        decoder = ChunkDecoder(granted)
+        self.isPaced = isPaced
+        decoder = ChunkDecoder(granted, acceptsMedia: acceptsMedia)
         window = granted.limits.acknowledgementWindow
+    }
+
+    /// Says whether media is expected from the other side: only then may a message be larger than a command, or be an
+    /// aggregate.
+    mutating func setAcceptsMedia(_ acceptsMedia: Bool) {
+        decoder.acceptsMedia = acceptsMedia
+    }
+
+    /// Begins another turn.
+    mutating func resume() {
+        isPaused = false
+        turnMessages = 0
+        turnCommandBytes = 0
     }
 
     /// Takes bytes that lie behind the handshake.
@@ -33,9 +59,18 @@ struct MessageReader {
         writer.acknowledgement(UInt32(truncatingIfNeeded: received))
     }
 
-    /// The next message for the session, those inside of an aggregate one by one; nil when more bytes are needed.
+    /// The next message for the session, those inside of an aggregate one by one; nil when more bytes are needed, or when
+    /// it pauses.
     mutating func next(answers writer: inout MessageWriter) throws(RTMPViolation) -> RTMPMessage? {
-        while let message = try nextOfAll() {
+        while true {
+            isPaused = isPaced && isTurnOver(answerBytes: writer.output.readableBytes)
+            guard !isPaused else { return nil }
+            guard let message = try nextOfAll() else {
+                resume()
+                return nil
+            }
+            turnMessages += 1
+            if !MessageType.isAllowedInAggregate(message.type) { turnCommandBytes += message.payload.readableBytes }
             switch message.type {
             case MessageType.setChunkSize:
                 if let size = message.payload.number { try decoder.setChunkSize(size) }
@@ -48,17 +83,23 @@ struct MessageReader {
             case MessageType.userControl:
                 Self.answerPing(message.payload, by: &writer)
             case MessageType.aggregate:
-                // One inside of another is left out.
-                if aggregate == nil { aggregate = AggregateReader(message) }
+                guard decoder.acceptsMedia else {
+                    throw RTMPViolation("an aggregate from a peer that does not publish")
+                }
+                aggregate = AggregateReader(message)
             default:
                 return message
             }
         }
-        return nil
+    }
+
+    private func isTurnOver(answerBytes: Int) -> Bool {
+        turnMessages >= limits.turnMessages || turnCommandBytes >= limits.turnCommandBytes
+            || answerBytes >= limits.turnAnswerBytes
     }
 
     private mutating func nextOfAll() throws(RTMPViolation) -> RTMPMessage? {
-        if let inner = aggregate?.next() { return inner }
+        if let inner = try aggregate?.next() { return inner }
         aggregate = nil
         return try decoder.next()
     }

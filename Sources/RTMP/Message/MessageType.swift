@@ -15,10 +15,17 @@ enum MessageType {
     static let aggregate: UInt8 = 22
 
     /// The most bytes a message of `type` may have.
-    static func maximumLength(of type: UInt8, limits: RTMPLimits) -> Int {
+    ///
+    /// - Parameter acceptsMedia: Whether media is expected from the peer; no message of another is large.
+    static func maximumLength(of type: UInt8, acceptsMedia: Bool, limits: RTMPLimits) -> Int {
         switch type {
-        case audio, video, aggregate: limits.mediaMessageBytes
+        case audio, video, aggregate: acceptsMedia ? limits.mediaMessageBytes : limits.commandMessageBytes
         default: limits.commandMessageBytes
         }
+    }
+
+    /// Whether an aggregate may contain a message of `type`.
+    static func isAllowedInAggregate(_ type: UInt8) -> Bool {
+        type == audio || type == video || type == data
     }
 }

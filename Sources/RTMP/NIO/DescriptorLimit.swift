@@ -18,6 +18,18 @@ public enum DescriptorLimit {
         return Int(clamping: setrlimit(resource, &limit) == 0 ? limit.rlim_cur : before)
     }
 
+    /// Whether no more than `spare` descriptors are left.
+    ///
+    /// A new one has the lowest number that is free, so that a high number says that all below are taken.
+    public static func isReached(within spare: Int) -> Bool {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return false }
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE }
+        close(descriptor)
+        return rlim_t(descriptor) + rlim_t(spare) >= limit.rlim_cur
+    }
+
     /// More would make every child process that closes what it inherits walk a long way.
     private static let most: rlim_t = 1 << 20
 }

@@ -1,4 +1,5 @@
 public import NIOCore
+import Synchronization
 
 /// A handle on one peer of the server.
 ///
@@ -11,6 +12,7 @@ public final class RTMPConnection: Sendable {
     let channel: any Channel
     private let handler: NIOLoopBound<RTMPServerHandler>
     private let writer: NIOLoopBound<MediaWriter>
+    private let held = Mutex<[String: any Sendable]>([:])
 
     init(channel: any Channel, handler: RTMPServerHandler, writer: MediaWriter, remoteAddress: String?) {
         eventLoop = channel.eventLoop
@@ -33,6 +35,12 @@ public final class RTMPConnection: Sendable {
     /// Closes at once; from any thread.
     public func close() {
         channel.close(promise: nil)
+    }
+
+    /// Holds a value as long as there is a connection, in place of the one of that name before; from any thread.
+    public func hold(_ value: any Sendable, as name: String) {
+        // The one before is let go outside of the lock.
+        _ = held.withLock { $0.updateValue(value, forKey: name) }
     }
 
     /// The server goes down: asks the peer to come again if it can, tells it that this stream is over, and closes.

@@ -13,6 +13,10 @@ public struct RTMPServer: Sendable {
     /// Connections at this moment, whatever they do.
     public var connectionCount: Int { admission.counts.all }
 
+    /// Connections that were closed because too many had neither published nor played, and players of clients that had
+    /// too many already.
+    public var refused: (waiting: UInt64, players: UInt64) { admission.refused }
+
     /// Begins to listen.
     ///
     /// - Parameters:
@@ -22,6 +26,7 @@ public struct RTMPServer: Sendable {
     ///   - delegate: Decides who may publish and play.
     ///   - limits: What peers are granted.
     ///   - tls: For RTMPS.
+    ///   - gate: Which connections there are descriptors for; all, unless given otherwise.
     /// - Throws: The system's error when the address cannot be used.
     public static func start(
         host: String,
@@ -29,19 +34,21 @@ public struct RTMPServer: Sendable {
         group: any EventLoopGroup,
         delegate: any RTMPServerDelegate,
         limits: RTMPLimits = RTMPLimits(),
-        tls: NIOSSLContext? = nil
+        tls: NIOSSLContext? = nil,
+        gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max)
     ) async throws -> RTMPServer {
-        let admission = Admission(limits: limits)
+        let admission = Admission(limits: limits, gate: gate)
         let granted = GrantedLimits(limits)
         let mark = limits.highWaterMark
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelOption(.maxMessagesPerRead, value: 64)
+            .serverChannelOption(.maxMessagesPerRead, value: 16)
             .serverChannelInitializer { channel in
                 // Without descriptors left nobody can be taken in; to try again at once would take a core.
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandlers([ConnectionGateHandler(gate, for: .undecided), AcceptBackoffHandler()])
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

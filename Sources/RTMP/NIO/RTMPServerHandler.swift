@@ -24,6 +24,10 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     private var timer: Scheduled<Void>?
     private var isReadHeld = false
     private var isEnding = false
+    /// The peer is gone, and what it sent before is still being handled.
+    private var isGone = false
+    private var isTurnAwaited = false
+    private var eventLoop: (any EventLoop)?
     private let delegate: any RTMPServerDelegate
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
@@ -43,6 +47,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        eventLoop = context.eventLoop
         let writer = MediaWriter(context, isPlain: isPlain, highWaterMark: limits.highWaterMark)
         self.writer = writer
         let connection = RTMPConnection(
@@ -57,7 +62,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        finish(.closedByPeer)
+        peerLeft()
         timer?.cancel()
         timer = nil
         connection = nil
@@ -69,8 +74,18 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         writer?.end()
-        finish(.closedByPeer)
+        peerLeft()
         context.fireChannelInactive()
+    }
+
+    /// The stream is over, once all that came before is handled.
+    private func peerLeft() {
+        isGone = true
+        if session.isPaused, !isEnding {
+            awaitTurn()
+        } else {
+            finish(.closedByPeer)
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -78,14 +93,17 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable { resumeReading() }
+        if context.channel.isWritable {
+            awaitTurn()
+            resumeReading()
+        }
         context.fireChannelWritabilityChanged()
     }
 
-    /// While a verdict is outstanding, or a peer does not take what it was answered, nothing more is read, so that a
-    /// stranger cannot fill our memory.
+    /// While a verdict is outstanding, or more came than one turn handles, or a peer does not take what it was answered,
+    /// nothing more is read, so that a stranger cannot fill our memory.
     func read(context: ChannelHandlerContext) {
-        if session.isAwaitingAnswer || (!isEnding && !context.channel.isWritable) {
+        if session.isAwaitingAnswer || (!isEnding && (session.isPaused || !context.channel.isWritable)) {
             isReadHeld = true
         } else {
             context.read()
@@ -96,9 +114,10 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isEnding else { return }
-        liveness.heard(at: .now())
+        let now = MonotonicTime.now()
+        liveness.heard(at: now)
         do {
-            try session.receive(unwrapInboundIn(data))
+            try session.receive(unwrapInboundIn(data), at: now)
         } catch {
             violated(error)
             return
@@ -115,6 +134,29 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             violated(error)
         }
         sendOutput()
+        awaitTurn()
+    }
+
+    /// Has what is left handled in a later turn of the event loop, as soon as the peer takes its answers.
+    private func awaitTurn() {
+        guard session.isPaused, !isEnding, !isTurnAwaited, let eventLoop else { return }
+        guard isGone || context?.channel.isWritable ?? false else { return }
+        isTurnAwaited = true
+        TurnQueue.current(of: eventLoop).append(self)
+    }
+
+    /// Handles the next turn's worth of what the peer sent; called by the queue.
+    func takeTurn() {
+        isTurnAwaited = false
+        guard !isEnding else { return }
+        session.resume()
+        handleEvents()
+        guard !session.isPaused else { return }
+        if isGone {
+            finish(.closedByPeer)
+        } else {
+            resumeReading()
+        }
     }
 
     private func handle(_ event: ServerSession.Event) {
@@ -146,7 +188,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     private func sendOutput() {
-        guard let context, let output = session.takeOutput() else { return }
+        guard let output = session.takeOutput(), let context, !isGone else { return }
         context.writeAndFlush(wrapOutboundOut(output), promise: writer?.nextInQueue())
     }
 
@@ -190,6 +232,7 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         receiver = .publisher(publisher)
         set(.recvAllocator, AdaptiveRecvByteBufferAllocator())
         session.acceptPublish()
+        admission.beganPublishing()
         becameActive(.patient)
         sendOutput()
         handleEvents()
@@ -201,9 +244,17 @@ final class RTMPServerHandler: ChannelDuplexHandler {
             player.ended(.closedByPeer)
             return
         }
+        let isViewer = player.taken != nil
+        guard admission.beganPlaying(isViewer: isViewer) else {
+            player.ended(.refused)
+            refuse(
+                .playFailed("The server has no room for another player of this address, try again later."),
+                after: .zero
+            )
+            return
+        }
         receiver = .player(player)
         session.acceptPlay(sessionID: sid)
-        let isViewer = player.taken != nil
         becameActive(isViewer ? .watchful(silence: limits.pingInterval, answer: limits.pingTimeout) : .patient)
         // A viewer only sends acknowledgements and the like: one small buffer of its own is enough.
         set(.recvAllocator, FixedSizeRecvByteBufferAllocator(capacity: 256))
@@ -230,7 +281,6 @@ final class RTMPServerHandler: ChannelDuplexHandler {
     }
 
     private func becameActive(_ rule: Liveness.Rule) {
-        admission.becameActive()
         liveness = Liveness(rule, now: .now())
         scheduleTick(in: limits.pingInterval)
     }
@@ -295,11 +345,11 @@ final class RTMPServerHandler: ChannelDuplexHandler {
 
     /// See `RTMPConnection.end`.
     func end(_ status: RTMPStatus, reason: RTMPEndReason) {
-        guard let context, !isEnding else { return }
+        guard let eventLoop, !isEnding else { return }
         session.refuse(status)
         close(afterOutput: true)
-        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        context.eventLoop.execute { handler.value.finish(reason) }
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.execute { handler.value.finish(reason) }
     }
 
     /// See `RTMPConnection.shutDown`.

@@ -4,7 +4,7 @@ public import NIOCore
 /// The server's side of one RTMP connection, without I/O: bytes in, events and bytes out.
 ///
 /// The driver appends what it reads, takes events until there are none, answers `publish` and `play`, and writes what
-/// `takeOutput` gives. While an answer is outstanding no further event comes.
+/// `takeOutput` gives. While an answer is outstanding no further event comes, nor while the session `isPaused`.
 public struct ServerSession {
     /// What the driver has to act on.
     public enum Event: Sendable {
@@ -39,13 +39,18 @@ public struct ServerSession {
     private var handshakeInput = ByteBuffer()
     private var reader: MessageReader
     private var clock = TimestampUnwrapper()
-    private var idleBytes = 0
+    /// Bytes that came while nothing was published, in the minute that began at `countedSince`.
+    private var quietBytes = 0
+    private var countedSince: MonotonicTime?
     private var announcedPublish = false
     /// The number of the player's call; 0 for one that wants no answer.
     private var playTransaction = 0.0
     private let granted: GrantedLimits
     private var limits: RTMPLimits { granted.limits }
     private let remoteAddress: String?
+
+    /// For how long the bytes of a peer that does not publish are counted together, in seconds.
+    private static let quietWindow = 60.0
 
     /// A session before the first byte.
     ///
@@ -59,7 +64,16 @@ public struct ServerSession {
     init(_ granted: GrantedLimits, remoteAddress: String?) {
         self.granted = granted
         self.remoteAddress = remoteAddress
-        reader = MessageReader(granted)
+        reader = MessageReader(granted, acceptsMedia: false, isPaced: true)
+    }
+
+    /// Whether the messages of one turn were handled and there may be more: the driver writes the output, and calls
+    /// `resume` in a later turn of its event loop.
+    public var isPaused: Bool { reader.isPaused }
+
+    /// Begins another turn; `next` gives events again.
+    public mutating func resume() {
+        reader.resume()
     }
 
     /// Whether an answer to `publish` or `play` is outstanding.
@@ -78,20 +92,34 @@ public struct ServerSession {
 
     /// Takes bytes from the peer.
     ///
-    /// - Throws: A violation when a peer without a stream sends more than it is granted.
-    public mutating func receive(_ bytes: ByteBuffer) throws(RTMPViolation) {
+    /// - Parameters:
+    ///   - bytes: What was read.
+    ///   - now: When that was.
+    /// - Throws: A violation when a peer that does not publish sends more than it is granted.
+    public mutating func receive(_ bytes: ByteBuffer, at now: MonotonicTime) throws(RTMPViolation) {
         guard phase != .ended else { return }
         reader.count(bytes.readableBytes)
-        if phase == .handshake || phase == .idle {
-            idleBytes += bytes.readableBytes
-            guard idleBytes <= limits.preAuthBytes else { throw RTMPViolation("too much before publish or play") }
-        }
+        if phase != .publishing { try countQuiet(bytes.readableBytes, at: now) }
         if phase == .handshake {
             try shakeHands(bytes)
         } else {
             reader.append(bytes)
         }
         if phase != .handshake { reader.acknowledge(by: &writer) }
+    }
+
+    private mutating func countQuiet(_ bytes: Int, at now: MonotonicTime) throws(RTMPViolation) {
+        if let countedSince, now.seconds(since: countedSince) < Self.quietWindow {
+            quietBytes += bytes
+        } else {
+            countedSince = now
+            quietBytes = bytes
+        }
+        if phase == .playing {
+            guard quietBytes <= limits.playingBytes else { throw RTMPViolation("too much for a player to say") }
+        } else {
+            guard quietBytes <= limits.preAuthBytes else { throw RTMPViolation("too much before publish or play") }
+        }
     }
 
     private mutating func shakeHands(_ bytes: ByteBuffer) throws(RTMPViolation) {
@@ -143,7 +171,7 @@ public struct ServerSession {
     private mutating func handle(_ command: Command, streamID: UInt32) throws(RTMPViolation) -> Event? {
         switch command.name {
         case "connect":
-            return handleConnect(command)
+            return try handleConnect(command)
         case "createStream":
             writer.command("_result", transaction: command.transaction, .null, .number(Double(ViewerChunks.streamID)))
         case "getStreamLength":
@@ -178,7 +206,8 @@ public struct ServerSession {
         writer.command("_result", transaction: command.transaction, .null, .null)
     }
 
-    private mutating func handleConnect(_ command: Command) -> Event? {
+    private mutating func handleConnect(_ command: Command) throws(RTMPViolation) -> Event? {
+        guard connect == nil else { throw RTMPViolation("a second connect") }
         let request = ConnectRequest(command.object ?? AMF0Object())
         guard request.app.isAcceptable(limits: limits) else {
             let status = RTMPStatus.connectRejected("The application name is not acceptable.")
@@ -263,7 +292,7 @@ public struct ServerSession {
     private mutating func endStream() -> Event {
         if phase == .publishing { writer.status(.unpublishSuccess, streamID: streamID) }
         phase = .idle
-        idleBytes = 0
+        reader.setAcceptsMedia(false)
         announcedPublish = false
         reader.dropAggregate()
         clock = TimestampUnwrapper()
@@ -276,6 +305,7 @@ public struct ServerSession {
     public mutating func acceptPublish() {
         guard phase == .awaitingPublish else { return }
         phase = .publishing
+        reader.setAcceptsMedia(true)
         if announcedPublish {
             writer.command("onFCPublish", transaction: 0, .null, RTMPStatus.publishStart.object())
         }
@@ -312,7 +342,7 @@ public struct ServerSession {
             writer.status(status, streamID: streamID)
         }
         phase = .ended
-        reader = MessageReader(granted)
+        reader = MessageReader(granted, acceptsMedia: false, isPaced: true)
     }
 
     /// Asks the peer to connect again, when it knows how to.

@@ -6,7 +6,8 @@ public protocol AudienceObserving: Sendable {
     func makeSession(room: String) -> String
     /// Whether `sid` is one of ours for `room`, made by this process or an earlier one.
     func accepts(sid: String, room: String) -> Bool
-    /// Whether `sid` is a viewer's who is here or was a moment ago, so that there is room for whoever shows it.
+    /// Whether `sid` is that of a viewer who was proven to watch, and is here or was a moment ago, so that there is room for
+    /// whoever shows it.
     ///
     /// A connection that is open already may be the one that was lost; with a second one nobody else comes in by it.
     func mayReturn(sid: String, room: String) -> Bool
@@ -18,13 +19,34 @@ public protocol AudienceObserving: Sendable {
     ///
     /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
     func hear(_ request: PlayerRequest, in room: String, on sid: String?)
-    /// Viewers without a connection of their own who are served here: by HLS, or let in and not proven to watch yet.
+    /// Viewers without a connection of their own who are served here: by HLS.
+    ///
+    /// Sessions that are not proven to watch are none of them, so that nobody takes a place by asking alone.
     var requesters: Int { get }
+    /// What is known of the sessions of one client, a `PeerAddress.account`.
+    func sessions(of client: UInt64) -> ClientSessions
+}
+
+/// How many sessions one client has.
+public struct ClientSessions: Sendable, Equatable {
+    /// Sessions that count as viewers, or did a moment ago.
+    public var watching: Int
+    /// Sessions that are not proven to watch yet.
+    public var unproven: Int
+
+    /// Makes one from its parts.
+    public init(watching: Int = 0, unproven: Int = 0) {
+        self.watching = watching
+        self.unproven = unproven
+    }
 }
 
 extension AudienceObserving {
     /// Does not count them.
     public var requesters: Int { 0 }
+
+    /// Knows of none.
+    public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }
 
     /// Does not listen.
     public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {}

@@ -37,6 +37,8 @@ public struct PlayerRequest: Sendable, Equatable {
     public var role: Role
     /// Only the head of the answer is wanted.
     public var isHead: Bool
+    /// Its address is that of a server that stands for many, and does not say for whom it asks.
+    public var isOfMany = false
     /// It takes answers in gzip (RFC 9110 12.5.3).
     public var readsGzip = false
 

@@ -6,4 +6,6 @@ public enum ViewerAdmission: Sendable, Equatable {
     case uncounted(sid: String)
     /// The id that it offers is not one of ours for this room.
     case refused
+    /// Its client has as many sessions that are not proven to watch as one may.
+    case crowded
 }

@@ -45,7 +45,7 @@ extension RoomDirectory {
         sessionID: String? = nil
     ) throws(StageError) -> EventSubscription {
         try change { (state, now) throws(StageError) in
-            guard state.readerCount < state.settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
+            try state.admitReader()
             guard state.isInProgress(room) else { throw .roomNotFound }
             let participantSID = try state.change(room) { (room) throws(StageError) in
                 try room.reader(participant, sessionID: sessionID, at: now)
@@ -107,7 +107,7 @@ extension RoomDirectory {
     public func subscribe(identity: String) throws(StageError) -> EventSubscription {
         let now = clock.now
         return try state.withLock { (state) throws(StageError) in
-            guard state.readerCount < state.settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
+            try state.admitReader()
             let ringing = state.ringing(for: identity, at: now)
             let (stream, continuation) = AsyncStream.makeStream(
                 of: StageEvent.self,
@@ -230,6 +230,12 @@ extension Room {
 }
 
 extension DirectoryState {
+    /// - Throws: 53006 when too many streams are open, or the process goes: one that was opened now would hold its end up.
+    fileprivate func admitReader() throws(StageError) {
+        if isClosing { throw .serverBusy(retryAfter: 1) }
+        guard readerCount < settings.maximumReaders else { throw .serverBusy(retryAfter: 5) }
+    }
+
     /// The invitations that ring for somebody, as they would have been told.
     fileprivate func ringing(for identity: String, at now: Double) -> [StageEvent] {
         rooms.values.filter { $0.status == .inProgress }.flatMap { room in

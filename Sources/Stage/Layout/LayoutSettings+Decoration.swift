@@ -1,5 +1,15 @@
 /// What is seen beside the tiles.
 extension LayoutSettings {
+    /// The addresses on the web that pictures and music come from.
+    public var addresses: Set<String> {
+        var references = [logo?.image]
+        if case .image(let image) = background { references.append(image) }
+        for slate in [slates.startingSoon, slates.beRightBack, slates.ended] {
+            references += [slate?.image, slate?.music]
+        }
+        return Set(references.compactMap { $0 }.filter { $0.name == nil }.map(\.text))
+    }
+
     /// What lies behind the tiles.
     public enum Background: Sendable, Hashable, Codable {
         /// One colour, in place of the theme's.

@@ -67,6 +67,8 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
     public var ticker: Ticker?
     /// What the program is while it shows nobody.
     public var slates: Slates
+    /// Those of the `addresses` that an operator gave: they alone may be private ones, where the gateway allows that.
+    public var operatorAddresses: Set<String> = []
 
     /// Milliseconds of a transition that nobody set.
     public static let usualTransition = 300
@@ -123,5 +125,6 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         lowerThird = try values.decodeIfPresent(LowerThird.self, forKey: .lowerThird)
         ticker = try values.decodeIfPresent(Ticker.self, forKey: .ticker)
         slates = try values.decodeIfPresent(Slates.self, forKey: .slates) ?? Slates()
+        operatorAddresses = try values.decodeIfPresent(Set<String>.self, forKey: .operatorAddresses) ?? []
     }
 }

@@ -14,6 +14,8 @@ public struct OutputTarget: Sendable, Equatable {
     public var spareStreamKey: String?
     /// What will be pushed, to be held against the target's rules before it begins; nil to look only once it runs.
     public var figures: StreamFigures?
+    /// Whether only public addresses will do, whatever else is allowed: somebody named it who is no operator.
+    public var mustBePublic = false
 
     /// Makes a target; nothing is checked here.
     public init(name: String, url: String, streamKey: String) {

@@ -2,7 +2,7 @@
 public struct JoinRequest: Sendable, Equatable {
     /// Who joins, `[A-Za-z0-9_-]{1,64}`; unique within the room, the newest wins.
     public var identity: String
-    /// The name shown on the tile, up to 100 characters; the identity when nil or blank.
+    /// The name shown on the tile, up to 100 characters and 400 bytes of UTF-8; the identity when nil or blank.
     public var displayName: String?
     /// What the participant wants to do.
     public var mode: ParticipantMode
@@ -44,6 +44,8 @@ public struct JoinRequest: Sendable, Equatable {
     public static let longestMetadata = 4096
     /// Longest display name, in characters.
     static let longestDisplayName = 100
+    /// The same in bytes of UTF-8: a character may be any number of them.
+    static let largestDisplayName = 400
 
     /// The name for the tile.
     var effectiveDisplayName: String {
@@ -71,8 +73,11 @@ public struct JoinRequest: Sendable, Equatable {
     }
 
     static func check(displayName: String?) throws(StageError) {
-        if let displayName, displayName.count > longestDisplayName {
+        if let displayName, displayName.utf8.count > longestDisplayName, displayName.count > longestDisplayName {
             throw .invalidParameter("display_name", "must have at most \(longestDisplayName) characters")
+        }
+        if let displayName, displayName.utf8.count > largestDisplayName {
+            throw .invalidParameter("display_name", "must have at most \(largestDisplayName) bytes of UTF-8")
         }
     }
 

@@ -20,12 +20,35 @@ public struct FrameRate: Sendable, Hashable, Codable {
         default:
             let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
             guard let first = parts.first, let numerator = first, parts.count <= 2 else { return nil }
-            guard let denominator = parts.count == 2 ? parts[1] : 1, denominator > 0, numerator > 0 else { return nil }
-            // No usual rate has a larger denominator, and the sample arithmetic stays far from overflow.
-            guard denominator <= 1001, numerator >= denominator, numerator <= 60 * denominator else { return nil }
+            guard let denominator = parts.count == 2 ? parts[1] : 1, denominator > 0, numerator > 0,
+                denominator <= Self.largestDenominator, numerator >= denominator, numerator <= 60 * denominator
+            else { return nil }
             self.init(numerator, per: denominator)
         }
     }
+
+    /// Reads a stored rate.
+    ///
+    /// - Throws: `DecodingError` for anything outside 1 to 60.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let numerator = try container.decode(Int.self, forKey: .numerator)
+        let denominator = try container.decode(Int.self, forKey: .denominator)
+        guard (1...Self.largestDenominator).contains(denominator), numerator >= denominator,
+            numerator <= 60 * denominator
+        else {
+            throw DecodingError.dataCorruptedError(forKey: .numerator, in: container, debugDescription: "no frame rate")
+        }
+        self.init(numerator, per: denominator)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case numerator
+        case denominator
+    }
+
+    /// No usual rate has a larger denominator, and the sample arithmetic stays far from overflow.
+    private static let largestDenominator = 1001
 
     /// The rate as a number, for display and estimates.
     public var perSecond: Double { Double(numerator) / Double(denominator) }

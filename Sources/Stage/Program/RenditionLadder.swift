@@ -14,7 +14,10 @@ public struct RenditionLadder: Sendable, Hashable, Codable {
 
     /// Makes a ladder; nothing is checked before `validate(in:)`.
     public init(renditions: [Rendition] = [], hasAudioOnly: Bool = false) {
-        self.renditions = renditions.sorted { $0.width * $0.height > $1.width * $1.height }
+        self.renditions = renditions.sorted {
+            // Sizes that were not checked yet may be anything.
+            Double($0.width) * Double($0.height) > Double($1.width) * Double($1.height)
+        }
         self.hasAudioOnly = hasAudioOnly
     }
 

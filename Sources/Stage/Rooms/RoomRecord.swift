@@ -33,6 +33,39 @@ public struct RoomRecord: Sendable, Equatable, Codable {
 }
 
 extension RoomRecord {
+    /// Revisions that no room reaches; one that is stored higher is damage, and could not be counted on from.
+    private static let mostRevisions: UInt64 = 1 << 53
+
+    /// Checks that no number that is read from a database is beyond all measure.
+    ///
+    /// With such as nobody can have stored, the process would end as soon as something is added to it. What was allowed
+    /// once and is not any more passes: no room is lost by an upgrade.
+    ///
+    /// - Throws: 3073 naming what is at fault.
+    public func validate() throws(StageError) {
+        let program = settings.program
+        try StageError.check(program.keyInterval, in: 1...3600, field: "program.key_interval")
+        try StageError.check(settings.layout.gridSize, in: 1...1000, field: "layout.grid_size")
+        var numbers = [
+            program.width, program.height, program.videoBitrate, program.audioBitrate, program.jitterTarget,
+            settings.maximumParticipants, settings.maximumHosts, settings.emptyTimeout, settings.unusedTimeout,
+            settings.linger ?? 0, settings.layout.transition, settings.sound.jitterTarget ?? 0,
+        ]
+        for rendition in program.ladder?.renditions ?? [] {
+            numbers += [rendition.width, rendition.height, rendition.videoBitrate]
+        }
+        for settings in participants.map(\.callSettings) {
+            numbers += [settings.maximumBitrate, settings.width, settings.height].compactMap(\.self)
+        }
+        for number in numbers { try StageError.check(number, in: 0...1_000_000_000, field: "settings") }
+        guard revision <= Self.mostRevisions, participants.allSatisfy({ $0.revision <= Self.mostRevisions }) else {
+            throw .invalidParameter("revision", "must be at most \(Self.mostRevisions)")
+        }
+        for time in [createdAt, updatedAt, endedAt ?? 0] + participants.map(\.joinedAt) {
+            try StageError.check(time, in: -1e11...1e11, field: "created_at")
+        }
+    }
+
     /// The sids of rooms in progress that share their name with a newer one in progress.
     ///
     /// Only one of them can be the room of that name; so it comes about when the end of the older could not be stored.

@@ -5,6 +5,9 @@ public struct RunCounters: Sendable, Equatable, Codable {
     /// Playlist and segment requests of viewers, and beacons.
     public var beats: Int
 
+    /// The most that a run takes over of an earlier one's counter, so that there is always room to count on.
+    static let most = 1 << 50
+
     /// Counters as given.
     public init(startups: StartupHistogram = .init(), beats: Int = 0) {
         self.startups = startups

@@ -18,6 +18,8 @@ public struct BeatLine: Sendable, Equatable {
 
     /// Longest datagram that is read, in bytes.
     public static let limit = 2048
+    /// Bytes of an answer beyond which a line is no line of a log: 1 TiB.
+    private static let mostBytes = 1 << 40
 
     /// Reads a line; nil for one that does not tell of a playlist that was answered.
     public init?(_ text: String) {
@@ -38,7 +40,9 @@ public struct BeatLine: Sendable, Equatable {
         let name = parts[1].dropLast(".m3u8".count)
         rendition = name == "media" ? "" : String(name)
         isPlaylist = true
+        // A server that does not know it writes a dash.
         bytes = words.count > place + 2 ? Int(words[place + 2]) ?? 0 : 0
+        guard (0...Self.mostBytes).contains(bytes) else { return nil }
         isLowLatency = words[(place + 1)...].contains("ll")
     }
 }

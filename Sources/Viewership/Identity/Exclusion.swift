@@ -10,6 +10,6 @@ public enum Exclusion: String, Sendable, Hashable, CaseIterable {
     case agent
     /// Left before it was proven to watch.
     case unqualified
-    /// One more session of a viewer that has as many as one viewer may.
+    /// One more session of a viewer, or of an address, that has as many as one may.
     case surplus
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import Stage
 
 /// An operator's file of which network is where, in the MaxMind DB format 2.0, read from memory.

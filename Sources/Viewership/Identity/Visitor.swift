@@ -4,6 +4,8 @@ struct Visitor {
     var key: ViewerKey?
     /// Who it may be, by its address and name.
     var estimate: UInt64?
+    /// Among whose sessions it is counted, a `PeerAddress.account`; nil for nobody's.
+    var account: UInt64?
     /// Country, or country and region; empty where nobody knows.
     var region = ""
     var client = ClientClass.unknown

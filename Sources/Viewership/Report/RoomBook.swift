@@ -171,7 +171,7 @@ struct RoomBook {
     /// - Parameter now: This run's beginning.
     mutating func restore(_ recovered: RecoveredAudience, at now: Int64) {
         startups.add(recovered.counters.startups)
-        earlierBeats += recovered.counters.beats
+        earlierBeats += min(max(recovered.counters.beats, 0), RunCounters.most)
         for row in recovered.broadcasts.sorted(by: { $0.epoch < $1.epoch }) {
             lastEpoch = max(lastEpoch, row.epoch)
             var entry = Entry(epoch: row.epoch, began: wall.monotonic(of: row.began))

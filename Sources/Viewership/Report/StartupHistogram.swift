@@ -11,9 +11,10 @@ public struct StartupHistogram: Sendable, Equatable, Codable {
     /// Nobody yet.
     public init() {}
 
-    /// Adds those of an earlier run; nothing of one that had other buckets.
+    /// Adds those of an earlier run; nothing of one that had other buckets, or counts that nobody can have counted.
     mutating func add(_ earlier: StartupHistogram) {
-        guard earlier.counts.count == counts.count else { return }
+        guard earlier.counts.count == counts.count, earlier.counts.allSatisfy({ (0...RunCounters.most).contains($0) })
+        else { return }
         for place in counts.indices { counts[place] += earlier.counts[place] }
         sum += earlier.sum
     }

@@ -180,9 +180,11 @@ struct ViewerSession {
     /// Bytes that it was sent; stays at 1 TiB.
     var bytes: Int64 { Int64(highBytes) << 32 | Int64(lowBytes) }
 
+    private static let mostBytes: Int64 = 1 << 40 - 1
+
     /// Adds to what it was sent.
     mutating func noteBytes(_ count: Int) {
-        let sum = min(bytes + Int64(max(0, count)), 1 << 40 - 1)
+        let sum = min(bytes + min(max(0, Int64(count)), Self.mostBytes), Self.mostBytes)
         lowBytes = UInt32(truncatingIfNeeded: sum)
         highBytes = UInt8(truncatingIfNeeded: sum >> 32)
     }

@@ -4,34 +4,51 @@ import Stage
 extension AudienceShard {
     /// A player showed `id`, or was given it; what is known of it is kept for the time when it counts.
     ///
-    /// - Parameter verify: proves the id; asked when it is not known here.
-    /// - Returns: whether it may count; nil when the id is not ours.
+    /// - Parameters:
+    ///   - mayBegin: whether its client may have one more session; asked when it is not known here.
+    ///   - verify: proves the id; asked when it is not known here.
+    /// - Returns: what it may do.
     mutating func admit(
         _ id: SessionID,
         room name: String,
         visitor: Visitor,
         at: Int64,
+        mayBegin: () -> Bool = { true },
         verify: () -> Bool
-    ) -> Bool? {
+    ) -> Admission {
         let place: Int
         if let known = self.place(of: id, room: name, verify: verify) {
             place = known
         } else {
             guard verify() else {
                 reject(.mac)
-                return nil
+                return .foreign
             }
+            guard mayBegin() else { return .crowded }
             guard hasSpace(), let room = makeRoom(name) else {
                 reject(.full)
-                return visitor.exclusion == nil && id.exclusion == nil
+                return visitor.exclusion == nil && id.exclusion == nil ? .viewer : .uncounted
             }
             place = add(id, room: room, playback: .sdk, at: at)
         }
+        if let client = visitor.account { clients.set(client, at: place) }
+        recount(place)
         schedule(place, deadline: at + timeout(of: place))
         describe(place, visitor, at: at)
         if let key = visitor.key { _ = attribute(place, to: key, at: at) }
         if let exclusion = visitor.exclusion { exclude(place, exclusion) }
-        return !sessions[place].flags.contains(.isExcluded)
+        return sessions[place].flags.contains(.isExcluded) ? .uncounted : .viewer
+    }
+
+    /// What a session may do whose id was shown.
+    enum Admission {
+        case viewer
+        /// It plays and does not count.
+        case uncounted
+        /// Its id is not ours.
+        case foreign
+        /// Its client has too many sessions that are not proven to watch.
+        case crowded
     }
 
     /// Whether the id is known and proven, and may count.
@@ -41,10 +58,14 @@ extension AudienceShard {
         return !sessions[place].flags.contains(.isExcluded)
     }
 
-    /// Whether the session is kept, and has one connection at most: who comes back may come before the gateway has
+    /// Whether the session was proven to watch, is kept, and has one connection at most: who comes back may come before the gateway has
     /// noticed that the old connection is gone.
     mutating func mayReturn(_ id: SessionID, room: String, verify: () -> Bool) -> Bool {
-        place(of: id, room: room, verify: verify).map { sessions[$0].connections <= 1 } ?? false
+        place(of: id, room: room, verify: verify).map { place in
+            // What never counts is never proven to watch, and has played when it has fetched a playlist.
+            let hasPlayed = sessions[place].flags.contains(.isExcluded) && sessions[place].mark != ViewerSession.never
+            return (sessions[place].phase != .new || hasPlayed) && sessions[place].connections <= 1
+        } ?? false
     }
 
     /// Says that the session `id` is one of the viewer's players; a session that is not known yet is expected.

@@ -9,10 +9,14 @@ extension AudienceShard {
         let isHere = session.connections == 0 && !session.isElsewhere && !session.flags.contains(.isRemote)
         let isOne =
             switch session.phase {
-            case .vacant, .ended: false
-            case .new: isHere
+            case .vacant, .new, .ended: false
             case .live: isHere && !playback(of: place).isContinuous
             }
+        switch session.phase {
+        case .vacant: clients.move(place, to: .none, isGone: true)
+        case .new: clients.move(place, to: .unproven)
+        case .live, .ended: clients.move(place, to: .watching)
+        }
         guard isOne != session.isRequester else { return }
         sessions[place].isRequester = isOne
         requesters += isOne ? 1 : -1

@@ -88,6 +88,12 @@ extension AudienceShard {
         guard !sessions[place].flags.contains(.isExcluded) else { return }
         let session = sessions[place]
         let room = roomPlace(of: place)
+        guard session.phase != .new || clients.mayWatch(place) else {
+            // It plays on, and is counted with nobody's from now on.
+            exclude(place, .surplus)
+            clients.move(place, to: .none, isGone: true)
+            return
+        }
         let wasSeated = giveUpSeat(of: session.viewer, at: at)
         // The time before the change of seats was counted for the participant itself.
         let since = wasSeated ? at : since

@@ -47,6 +47,8 @@ struct AudienceShard: ~Copyable {
     var waits: [Int32: UInt32] = [:]
     /// Where the sessions come from of which nothing but reports is seen, under names that anybody can make up.
     var strangers = Strangers()
+    /// Whose the sessions are.
+    var clients: SessionClients
     /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
     var rooms: [String?] = []
     var tallies: [RoomTally] = []
@@ -66,14 +68,21 @@ struct AudienceShard: ~Copyable {
     var output = ShardOutput()
     /// Playlist and segment requests of viewers, and beacons.
     private(set) var beats = 0
-    /// Sessions served here that have no connection: live by HLS, or not proven to watch yet.
+    /// Sessions that are live by HLS and served here.
     var requesters = 0
     /// Ids of an earlier run that were taken over.
     var adopted = 0
     private(set) var rejected: [Rejection: Int] = [:]
 
-    init(number: UInt8, configuration: ViewershipConfiguration, now: Int64, startSecond: UInt32) {
+    init(
+        number: UInt8,
+        configuration: ViewershipConfiguration,
+        clients: ClientSessionLedger,
+        now: Int64,
+        startSecond: UInt32
+    ) {
         self.number = number
+        self.clients = SessionClients(clients)
         grace = Int64(configuration.grace * 1000)
         qualifyingGap = Int64(configuration.qualifyingGap * 1000)
         targetDuration = Int64(configuration.targetDuration * 1000)

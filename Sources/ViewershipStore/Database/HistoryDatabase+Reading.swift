@@ -8,7 +8,10 @@ extension HistoryDatabase {
     /// What an earlier run left open.
     func load() throws(StoreFault) -> RecoveredAudience {
         try store.read { database in
-            var recovered = RecoveredAudience(lastSeen: try Int64.fetchOne(database, sql: "SELECT last_seen FROM run"))
+            var recovered = RecoveredAudience()
+            recovered.lastSeen = try Row.fetchOne(database, sql: "SELECT last_seen FROM run")?.optionalNumber(
+                "last_seen"
+            )
             if let counters = try Data.fetchOne(database, sql: "SELECT counters FROM run") {
                 // Counters that cannot be read begin anew; nothing else hangs on them.
                 recovered.counters = (try? JSONDecoder().decode(RunCounters.self, from: counters)) ?? RunCounters()
@@ -38,7 +41,7 @@ extension HistoryDatabase {
                     """
             ).map { row in
                 RecoveredAudience.Viewer(
-                    epoch: try row.decode(forColumn: "epoch"),
+                    epoch: try row.number("epoch"),
                     session: UInt64(bitPattern: try row.decode(Int64.self, forColumn: "code")),
                     viewer: try row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
                     isUser: try row.decode(forColumn: "is_user"),
@@ -52,7 +55,9 @@ extension HistoryDatabase {
                     AND minute >= (SELECT min(began) / 60000 FROM broadcast WHERE ended IS NULL)
                     ORDER BY most DESC, minute LIMIT 1
                     """
-            ).map { (try $0.decode(forColumn: "most"), try $0.decode(Int64.self, forColumn: "minute") * 60_000) }
+            ).map { row in
+                (try row.number("most"), try row.minute() * 60_000)
+            }
             return recovered
         }
     }
@@ -127,7 +132,7 @@ extension HistoryDatabase {
                 arguments: [epoch]
             ).map { row -> (peak: (viewers: Int, at: Int64), hasEnded: Bool) in
                 (
-                    (try row.decode(forColumn: "settled_peak"), try row.decode(forColumn: "settled_peak_at")),
+                    (try row.number("settled_peak"), try row.number("settled_peak_at")),
                     try row.decode(forColumn: "has_ended")
                 )
             }
@@ -161,7 +166,7 @@ extension HistoryDatabase {
                 """,
             arguments: ["epoch": epoch, "until": until ?? .max]
         )
-        return try row.map { (try $0.decode(forColumn: "viewers"), try $0.decode(forColumn: "at")) }
+        return try row.map { (try $0.number("viewers"), try $0.number("at")) }
     }
 
     private static let sessionColumns =

@@ -46,8 +46,8 @@ extension HistoryDatabase {
             )
             while let row = try peakRows.next() {
                 let group = ViewerGroup(grouping, try row.decode(forColumn: "name"))
-                let peak = GroupPeak(epoch: 0, minute: try row.decode(forColumn: "minute"), group: group)
-                peaks[peak] = try row.decode(forColumn: "most")
+                let peak = GroupPeak(epoch: 0, minute: try row.minute(), group: group)
+                peaks[peak] = try row.number("most")
             }
             return rows.map { row in
                 guard let dimensions = row.key.dimensions else { return row }
@@ -77,8 +77,8 @@ extension HistoryDatabase {
                 arguments: period
             )
             if let row {
-                air.duration = try row.decode(forColumn: "aired")
-                air.wholeMinutes = (try row.decode(forColumn: "count"), try row.decode(forColumn: "watched"))
+                air.duration = try row.number("aired")
+                air.wholeMinutes = (try row.minute("count"), try row.number("watched"))
             }
             air.broadcasts =
                 try Int.fetchOne(
@@ -96,7 +96,7 @@ extension HistoryDatabase {
                     ORDER BY most DESC, minute LIMIT 1
                     """,
                 arguments: period
-            ).map { (try $0.decode(forColumn: "most"), try $0.decode(forColumn: "minute")) }
+            ).map { (try $0.number("most"), try $0.minute()) }
             return air
         }
     }
@@ -115,7 +115,7 @@ extension HistoryDatabase {
                 arguments: [epoch]
             )
             guard let row else { return (0, 0) }
-            return (try row.decode(forColumn: "count"), try row.decode(forColumn: "watched"))
+            return (try row.minute("count"), try row.number("watched"))
         }
     }
 
@@ -155,7 +155,7 @@ extension HistoryDatabase {
                 guard let grouping = ViewershipTimeline.Grouping(rawValue: try row.decode(forColumn: "grouping"))
                 else { continue }
                 let group = ViewerGroup(grouping, try row.decode(forColumn: "name"))
-                groups[group, default: GroupFigures()].peak = try row.decode(forColumn: "most")
+                groups[group, default: GroupFigures()].peak = try row.number("most")
             }
             let watched = try Row.fetchCursor(
                 database,

@@ -5,26 +5,54 @@ import Viewership
 
 // How the rows of the history are read from the database.
 
+extension Row {
+    /// The largest number that is taken from a row, either way; larger ones are damage.
+    ///
+    /// It is far above any time in milliseconds, bytes or people there can be, and small enough that what is added to it
+    /// never overflows.
+    private static let most: Int64 = 1 << 50
+    /// The same for minutes since 1970, of which milliseconds are made.
+    private static let mostMinutes: Int64 = 1 << 32
+
+    /// A minute of the row, or a number of minutes, brought within its bounds.
+    func minute<Number: FixedWidthInteger & SignedInteger>(_ column: String = "minute") throws -> Number {
+        Number(clamping: Swift.min(Swift.max(try decode(Int64.self, forColumn: column), 0), Self.mostMinutes))
+    }
+
+    /// A number of the row, brought within its bounds.
+    func number<Number: FixedWidthInteger & SignedInteger>(_ column: String) throws -> Number {
+        Number(clamping: Self.bounded(try decode(Int64.self, forColumn: column)))
+    }
+
+    /// A number that may be missing, brought within its bounds.
+    func optionalNumber<Number: FixedWidthInteger & SignedInteger>(_ column: String) throws -> Number? {
+        try decode(Int64?.self, forColumn: column).map { Number(clamping: Self.bounded($0)) }
+    }
+
+    private static func bounded(_ number: Int64) -> Int64 { Swift.min(Swift.max(number, -most), most) }
+}
+
 extension BroadcastRow {
     init(_ row: Row) throws {
         try self.init(
-            epoch: row.decode(forColumn: "epoch"),
+            epoch: row.number("epoch"),
             room: row.decode(forColumn: "room"),
             roomSID: row.decode(forColumn: "room_sid"),
-            began: row.decode(forColumn: "began"),
-            ended: row.decode(forColumn: "ended"),
-            onAir: row.decode(forColumn: "on_air"),
-            peak: row.decode(forColumn: "peak"),
-            peakAt: row.decode(forColumn: "peak_at"),
+            began: row.number("began"),
+            ended: row.optionalNumber("ended"),
+            onAir: row.number("on_air"),
+            peak: row.number("peak"),
+            peakAt: row.optionalNumber("peak_at"),
             uniques: UniqueViewers(
-                users: row.decode(forColumn: "users"),
-                devices: row.decode(forColumn: "devices"),
-                estimated: row.decode(forColumn: "estimated"),
+                users: row.number("users"),
+                devices: row.number("devices"),
+                estimated: row.number("estimated"),
                 isApproximate: row.decode(forColumn: "approximate")
             ),
-            heard: row.decode(forColumn: "heard"),
-            unseen: row.decode(forColumn: "unseen"),
-            excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ").map { Int($0) ?? 0 }
+            heard: row.number("heard"),
+            unseen: row.number("unseen"),
+            excluded: row.decode(String.self, forColumn: "excluded").split(separator: " ")
+                .map { min(max(Int($0) ?? 0, 0), 1 << 50) }
         )
     }
 }
@@ -47,21 +75,21 @@ extension MinuteRow {
         try self.init(
             key: Key(
                 room: row.decode(forColumn: "room"),
-                epoch: row.decode(forColumn: "epoch"),
-                minute: row.decode(forColumn: "minute"),
+                epoch: row.number("epoch"),
+                minute: row.minute(),
                 dimensions: Dimensions(row)
             ),
-            watched: row.decode(forColumn: "watched"),
-            aired: row.decode(forColumn: "aired"),
-            joins: row.decode(forColumn: "joins"),
-            leaves: ["gone", "timed_out", "too_slow", "room_ended", "shutdown"].map { try row.decode(forColumn: $0) },
-            switches: row.decode(forColumn: "switches"),
-            stalled: row.decode(forColumn: "stalled"),
-            startup: row.decode(forColumn: "startup"),
-            startups: row.decode(forColumn: "startups"),
-            minimum: row.decode(forColumn: "least"),
-            maximum: row.decode(forColumn: "most"),
-            last: row.decode(forColumn: "last")
+            watched: row.number("watched"),
+            aired: row.number("aired"),
+            joins: row.number("joins"),
+            leaves: ["gone", "timed_out", "too_slow", "room_ended", "shutdown"].map { try row.number($0) },
+            switches: row.number("switches"),
+            stalled: row.number("stalled"),
+            startup: row.number("startup"),
+            startups: row.number("startups"),
+            minimum: row.number("least"),
+            maximum: row.number("most"),
+            last: row.number("last")
         )
     }
 }
@@ -70,7 +98,7 @@ extension LastHits {
     init(_ row: Row) throws {
         let bytes = try row.decode(Data.self, forColumn: "ages")
         self.init(
-            asOf: try row.decode(forColumn: "as_of"),
+            asOf: try row.number("as_of"),
             ages: stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map { index in
                 UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8
             }
@@ -87,9 +115,9 @@ extension GapRow {
     init(_ row: Row) throws {
         try self.init(
             code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
-            epoch: row.decode(forColumn: "epoch"),
-            from: row.decode(forColumn: "went"),
-            to: row.decode(forColumn: "came")
+            epoch: row.number("epoch"),
+            from: row.number("went"),
+            to: row.number("came")
         )
     }
 }
@@ -99,20 +127,20 @@ extension SessionRow {
         try self.init(
             code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
             shard: UInt8(clamping: row.decode(Int.self, forColumn: "shard")),
-            place: row.decode(forColumn: "place"),
+            place: row.optionalNumber("place"),
             room: row.decode(forColumn: "room"),
-            epoch: row.decode(forColumn: "epoch"),
-            start: row.decode(forColumn: "began"),
-            end: row.decode(forColumn: "ended"),
-            watched: row.decode(forColumn: "watched"),
-            watchedUntil: row.decode(forColumn: "watched_until"),
-            poll: row.decode(forColumn: "poll"),
-            stalled: row.decode(forColumn: "stalled"),
+            epoch: row.number("epoch"),
+            start: row.number("began"),
+            end: row.optionalNumber("ended"),
+            watched: row.number("watched"),
+            watchedUntil: row.optionalNumber("watched_until"),
+            poll: row.number("poll"),
+            stalled: row.number("stalled"),
             dimensions: Dimensions(row) ?? Dimensions(playback: .sdk),
             // Nothing in rows that are older than the list.
             renditions: row.decode(String?.self, forColumn: "renditions").map { RenditionList.names(in: $0) },
-            switches: row.decode(forColumn: "switches"),
-            bytes: row.decode(forColumn: "bytes"),
+            switches: row.number("switches"),
+            bytes: row.number("bytes"),
             viewer: row.decode(Int64?.self, forColumn: "viewer").map { UInt64(bitPattern: $0) },
             isUser: row.decode(forColumn: "is_user"),
             estimate: row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) },

@@ -115,6 +115,22 @@ public final class WebhookDispatcher: Sendable {
         state.withLock { $0.whenDisabled = body }
     }
 
+    /// Finds out, in turn on the outbox's thread, whether events can be kept at this moment.
+    ///
+    /// - Parameter answer: Called there with what is wrong, nil for nothing.
+    public func probe(_ answer: @escaping @Sendable (_ problem: String?) -> Void) {
+        outbox.later { [self] in
+            // A database that had to be begun anew is no fault any more, but was one.
+            let asides = outbox.troubles.asides
+            do throws(StoreFault) {
+                try outbox.now { (database) throws(StoreFault) in try database.store.probe() }
+                answer(outbox.troubles.asides == asides ? nil : "the database was lost or damaged, and is begun anew")
+            } catch {
+                answer(error.reason)
+            }
+        }
+    }
+
     /// Closes the database; what is posted afterwards opens it again.
     public func close() async {
         await outbox.close()

@@ -38,6 +38,9 @@ final class PostHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard pending != nil else { return context.close(promise: nil) }
         switch unwrapInboundIn(data) {
+        case .head(let head) where head.status == .switchingProtocols:
+            // Behind it comes another protocol, which nobody reads and the decoder would keep.
+            end(.failure(PostFault.closed), context)
         case .head(let head) where head.status.code < 200:
             break
         case .head(let head):

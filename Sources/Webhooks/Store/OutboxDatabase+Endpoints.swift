@@ -89,11 +89,11 @@ extension WebhookEndpoint {
         disabled = try row.decode(String?.self, forColumn: "disabled").flatMap { DisabledReason(rawValue: $0) }
         createdAt = try row.decode(forColumn: "created_at")
         updatedAt = try row.decode(forColumn: "updated_at")
-        health.failures = try row.decode(forColumn: "failures")
+        health.failures = try row.count("failures")
         health.failingSince = try row.decode(forColumn: "failing_since")
         health.failedAt = try row.decode(forColumn: "failed_at")
         health.nextTry = try row.decode(forColumn: "next_try")
         health.isAsked = try row.decode(forColumn: "is_asked")
-        health.dropped = try row.decode(forColumn: "dropped")
+        health.dropped = try row.count("dropped")
     }
 }

@@ -11,6 +11,10 @@ extension OutboxDatabase {
         let tries: Int
     }
 
+    /// Higher than the milliseconds since 1970 in ten thousand years; a number beyond it is damage, and is not counted on
+    /// from.
+    private static let lastSequence: Int64 = 1 << 50
+
     /// Tries of a delivery that are kept for looking at.
     private static let keptAttempts = 20
 
@@ -21,7 +25,7 @@ extension OutboxDatabase {
     func append(_ messages: [OutboxMessage], now: Double) throws(StoreFault) {
         try store.write { database in
             var sequence = try Int64.fetchOne(database, sql: "SELECT max(seq) FROM message") ?? 0
-            sequence = max(sequence, Int64(now * 1000))
+            sequence = max(min(sequence, Self.lastSequence), Int64(now * 1000))
             for message in messages {
                 if let mark = message.mark {
                     try database.execute(
@@ -66,7 +70,7 @@ extension OutboxDatabase {
                     sequence: try row.decode(forColumn: "seq"),
                     messageID: try row.decode(forColumn: "id"),
                     body: [UInt8](try row.decode(Data.self, forColumn: "body")),
-                    tries: try row.decode(forColumn: "tries")
+                    tries: try row.count("tries")
                 )
             }
         }

@@ -28,6 +28,13 @@ extension OutboxDatabase {
     }
 }
 
+extension Row {
+    /// How often something happened: never less than zero, nor so often that one more time would be too much.
+    func count(_ column: String) throws -> Int {
+        Swift.min(Swift.max(try decode(forColumn: column), 0), 1 << 50)
+    }
+}
+
 extension DeliveryRecord {
     fileprivate init(_ row: Row) throws {
         try self.init(
@@ -37,7 +44,7 @@ extension DeliveryRecord {
             room: row.decode(forColumn: "room"),
             at: row.decode(forColumn: "at"),
             state: State(rawValue: row.decode(forColumn: "state")) ?? .failed,
-            tries: row.decode(forColumn: "tries"),
+            tries: row.count("tries"),
             attempts: []
         )
     }
@@ -51,7 +58,7 @@ extension DeliveryAttempt {
         outcome.status = try row.decode(forColumn: "status")
         outcome.retryAfter = try row.decode(forColumn: "retry_after")
         try self.init(
-            number: row.decode(forColumn: "number"),
+            number: row.count("number"),
             at: row.decode(forColumn: "at"),
             duration: row.decode(forColumn: "duration"),
             outcome: outcome

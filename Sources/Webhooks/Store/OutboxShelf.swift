@@ -14,7 +14,7 @@ struct OutboxShelf: Sendable {
     private let remembered: @Sendable () -> [WebhookEndpoint]
     /// Uses that failed.
     private(set) var failures = 0
-    /// Databases that were put aside.
+    /// Databases that were put aside, deleted or replaced.
     private(set) var asides = 0
 
     init(
@@ -38,8 +38,18 @@ struct OutboxShelf: Sendable {
         } catch {
             failures += 1
             close()
-            guard case .damaged(let reason) = error else { throw error }
-            putAside(because: reason)
+            switch error {
+            case .damaged(let reason):
+                putAside(because: reason)
+            case .lost(let reason):
+                asides += 1
+                logger.error(
+                    "the webhooks' database was deleted or replaced; begun anew",
+                    metadata: ["reason": "\(reason)"]
+                )
+            case .locked, .full, .unavailable:
+                throw error
+            }
         }
         let fresh = try opened()
         try fresh.save(remembered())

@@ -56,7 +56,7 @@ struct AudienceCrowd {
             var intruders: [String] = []
             switch ledger.admit(PlayerRequest(role: role), to: AudienceCrowd.room) {
             case .viewer(let sid), .uncounted(let sid): intruders.append(sid)
-            case .refused: break
+            case .refused, .crowded: break
             }
             // Whoever has the key makes ids that are as good as ours.
             let forger = makeLedger(mutant == .unprovenIDs ? keys : SessionKeys(current: .random(version: 1)))

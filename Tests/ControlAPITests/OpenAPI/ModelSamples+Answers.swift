@@ -293,4 +293,15 @@ extension ModelSamples {
         total: viewershipResource,
         rooms: [viewershipResource]
     )
+
+    static let revokedTokenResource = RevokedTokenResource(
+        jti: "x",
+        identity: "x",
+        role: "x",
+        revokedAt: Timestamp(0),
+        revokedBy: "x",
+        expiresAt: Timestamp(0)
+    )
+
+    static let revokedTokenList = RevokedTokenList(tokens: [revokedTokenResource], meta: pageResource)
 }

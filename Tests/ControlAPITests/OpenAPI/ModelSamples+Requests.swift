@@ -158,4 +158,6 @@ extension ModelSamples {
     static let updateRoomBody = UpdateRoomBody(status: "x")
 
     static let updateTrackBody = UpdateTrackBody(enabled: true)
+
+    static let revokeTokenBody = RevokeTokenBody(jti: "x", token: "x", expiresAt: Timestamp(0))
 }

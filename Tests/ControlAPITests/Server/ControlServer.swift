@@ -32,12 +32,13 @@ final class ControlServer: Sendable {
     /// Keeps what it is to tell, and may connect to nobody.
     let webhooks: WebhookDispatcher
     private let folder: TemporaryFolder
-    let isReady = Atomic<Bool>(true)
+    let readiness = Mutex(Readiness())
     private let port = Mutex(0)
     private let adminPort = Mutex(0)
     private let session = URLSession(configuration: .ephemeral)
     private let operatorToken: String
     private let allowedOrigins: Set<String>
+    private let streamsPerClient: Int?
     /// Rooms that were kept, in order; each entry is a room's sid.
     let persisted = Mutex<[String]>([])
     /// What the next rooms to be kept run into.
@@ -45,8 +46,17 @@ final class ControlServer: Sendable {
     /// Why nothing more is taken at this moment.
     let refusal = Mutex<StageError?>(nil)
 
-    private init(settings: StageSettings, clock: any MonotonicClock, allowedOrigins: Set<String>) async throws {
+    /// What mixers had the gateway fetch, by the last part of its address, and whether it was taken for an operator's.
+    let fetched = Mutex<[String: Bool]>([:])
+
+    private init(
+        settings: StageSettings,
+        clock: any MonotonicClock,
+        allowedOrigins: Set<String>,
+        streamsPerClient: Int?
+    ) async throws {
         self.allowedOrigins = allowedOrigins
+        self.streamsPerClient = streamsPerClient
         folder = try TemporaryFolder("control")
         webhooks = try WebhookDispatcher(
             WebhookConfiguration(path: folder.file("webhooks.sqlite"), maximumEndpoints: 3),
@@ -64,9 +74,15 @@ final class ControlServer: Sendable {
         settings: StageSettings = .init(),
         clock: any MonotonicClock = SystemClock(),
         allowedOrigins: Set<String> = [],
+        streamsPerClient: Int? = nil,
         _ body: @escaping @Sendable (ControlServer) async throws -> Void
     ) async throws {
-        let server = try await ControlServer(settings: settings, clock: clock, allowedOrigins: allowedOrigins)
+        let server = try await ControlServer(
+            settings: settings,
+            clock: clock,
+            allowedOrigins: allowedOrigins,
+            streamsPerClient: streamsPerClient
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             let (ports, found) = AsyncStream.makeStream(of: Void.self)
             for isAdmin in [false, true] {
@@ -91,12 +107,18 @@ final class ControlServer: Sendable {
             viewership: viewership,
             history: history,
             logs: logs,
+            client: { _ in 1 },
+            clientStreams: ClientLimiter(limit: streamsPerClient),
             assets: AssetStore(path: folder.file("assets")),
+            fetch: { [self] (url, _, _, isOperators) throws(StageError) in
+                fetched.withLock { $0[String(url.split(separator: "/").last ?? "")] = isOperators }
+                return ByteBuffer(string: url)
+            },
             webhooks: webhooks,
             addresses: { [self] in
                 PlaybackAddresses(host: "127.0.0.1", httpPort: port.withLock { $0 }, rtmpPort: 1935)
             },
-            readiness: { [self] in isReady.load(ordering: .relaxed) },
+            readiness: { [self] in readiness.withLock { $0 } },
             metrics: { "footlight_rooms 1\n" },
             openMetrics: { "footlight_rooms 1\n# EOF\n" },
             allowedOrigins: allowedOrigins,

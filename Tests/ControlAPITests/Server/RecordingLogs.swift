@@ -20,12 +20,12 @@ final class RecordingLogs: RequestLogTaking {
     let bodyLimit = 1 << 16
 
     func take(
-        _ body: ByteBuffer,
-        isCompressed: Bool,
         of name: String,
-        room: String?
+        isCompressed: Bool,
+        room: String?,
+        body: @Sendable () async throws(StageError) -> ByteBuffer
     ) async throws(StageError) -> LogReceiptResource {
-        let text = String(buffer: body)
+        let text = String(buffer: try await body())
         kept.withLock { $0.append(Push(text: text, isCompressed: isCompressed, name: name, room: room)) }
         let lines = text.split(separator: "\n").count
         return LogReceiptResource(taken: lines, ignored: 0, nameless: 0, malformed: 0, late: 0, dropped: 0)

@@ -7,15 +7,28 @@ struct TargetPolicyTests {
     @Test(
         "addresses that are not global",
         arguments: [
-            "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255",
+            "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "172.16.0.1", "172.31.255.255",
             "192.0.0.8", "192.168.1.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:8.8.8.8",
-            "64:ff9b::808:808", "2002:808:808::1", "fc00::1", "fd12::1", "fe80::1", "ff02::1", "2001:db8::1", "2001::1",
+            "64:ff9b::808:808", "2002:808:808::1", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1", "2001::1",
         ]
     )
     func refused(literal: String) throws {
         let address = try #require(NetworkAddress(literal: literal, port: 1935))
         #expect(!TargetPolicy().vets(address))
         #expect(TargetPolicy(allowsPrivateAddresses: true).vets(address))
+    }
+
+    @Test(
+        "link-local addresses are never targets, in whatever they are wrapped, even where private addresses are",
+        arguments: [
+            "169.254.169.254", "169.254.0.1", "fe80::1", "febf::1", "::ffff:169.254.169.254", "::169.254.169.254",
+            "64:ff9b::169.254.169.254", "64:ff9b:1::169.254.169.254", "2002:a9fe:a9fe::1",
+        ]
+    )
+    func linkLocal(literal: String) throws {
+        let address = try #require(NetworkAddress(literal: literal, port: 80))
+        #expect(!TargetPolicy(allowsPrivateAddresses: true).vets(address))
+        #expect(!TargetPolicy(allowedPorts: [80]).vets(address))
     }
 
     @Test(

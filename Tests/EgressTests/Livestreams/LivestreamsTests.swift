@@ -179,6 +179,20 @@ struct LivestreamsTests {
         #expect(livestreams.status(room: "R").state == .stopped)
     }
 
+    @Test("an output that must be public is refused a private address although others may have one")
+    func mustBePublic() {
+        let livestreams = livestreams()
+        defer { livestreams.shutdown() }
+        var target = OutputTarget(name: "a", url: "rtmp://127.0.0.1/live", streamKey: "k")
+        target.mustBePublic = true
+        let error = #expect(throws: StageError.self) { try livestreams.start(room: "R", targets: [target]) }
+        #expect(error?.code == 4015)
+        target.url = "rtmp://example.org/live"
+        target.spareURL = "rtmp://10.0.0.1/live"
+        #expect(throws: StageError.self) { try livestreams.start(room: "R", targets: [target]) }
+        #expect(feeds.count == 0)
+    }
+
     @Test("what a platform does not want is told with the answer to the start, and as a warning")
     func unsuitable() throws {
         let livestreams = livestreams()

@@ -199,4 +199,30 @@ struct FeedTests {
             #expect(feeds.open("r") !== feed)
         }
     }
+
+    @Test("The reader of a host's feed has sound before the first keyframe; an audience begins with that keyframe")
+    func lateKeyframe() async throws {
+        try await withLoops(1) { group in
+            let loop = group.next()
+            for (feed, isForMixer) in [
+                (Feed(name: "host", group: group, configuration: Self.noTick, tick: .zero), true),
+                (Feed(name: "program", group: group, configuration: Self.noTick), false),
+            ] {
+                let early = try await join(feed, on: loop)
+                for packet in [Packets.video(), Packets.audio(), Packets.picture(0)] { feed.receive(packet) }
+                for number in 1...40 { feed.receive(Packets.sound(Int64(number) * 20)) }
+                try await feed.settle(group)
+                // One who comes later, as the next mixer does, hears what there is as well.
+                let late = try await join(feed, on: loop)
+                try await feed.settle(group)
+                let heard = (1...40).map { "s\($0 * 20)" }
+                for output in [early, late] {
+                    #expect(try await tags(of: output, on: loop) == (isForMixer ? ["V20", "A20"] + heard : []))
+                }
+                feed.receive(Packets.key(820))
+                try await feed.settle(group)
+                for output in [early, late] { #expect(try await tags(of: output, on: loop).last == "K820") }
+            }
+        }
+    }
 }

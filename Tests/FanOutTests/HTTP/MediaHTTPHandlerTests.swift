@@ -78,6 +78,26 @@ struct MediaHTTPHandlerTests {
         #expect(!stand.channel.isActive)
     }
 
+    @Test("A client that pipelines large requests behind a slow answer is closed")
+    func pipelinedBody() throws {
+        // The path of a request is counted as well.
+        let stand = try SiteStand(limits: HTTPLimits(pipelinedBytes: 1000 + "/v1/rooms".utf8.count))
+        try stand.ask("/v1/slow")
+        let request = HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: "/v1/rooms")
+        try stand.channel.writeInbound(HTTPRequestPart.head(request))
+        try stand.channel.writeInbound(HTTPRequestPart.body(ByteBuffer(repeating: 120, count: 1000)))
+        #expect(stand.channel.isActive)
+        stand.behind.respond("slow")
+        #expect(try stand.answer()?.text == "slow")
+        // What was held has gone on, and the rest is not held.
+        try stand.channel.writeInbound(HTTPRequestPart.body(ByteBuffer(repeating: 120, count: 1000)))
+        try stand.channel.writeInbound(HTTPRequestPart.end(nil))
+        #expect(stand.behind.bodies.utf8.count == 2000)
+        try stand.channel.writeInbound(HTTPRequestPart.head(request))
+        try stand.channel.writeInbound(HTTPRequestPart.body(ByteBuffer(repeating: 120, count: 1001)))
+        #expect(!stand.channel.isActive)
+    }
+
     @Test(
         "Connection: close is answered with the same, and nothing after it",
         arguments: ["close", "Close", "keep-alive, close", "TE,close"]
@@ -137,11 +157,12 @@ struct MediaHTTPHandlerTests {
         #expect(stand.channel.isActive)
     }
 
-    @Test("Other methods are 405", arguments: [HTTPRequest.Method.post, .put, .delete, .patch])
+    @Test("Other methods are 405 with those there are", arguments: [HTTPRequest.Method.post, .put, .delete, .patch])
     func otherMethods(method: HTTPRequest.Method) throws {
         let stand = try SiteStand()
         stand.goOnAir("r")
-        #expect(try stand.exchange("/live/r/index.m3u8", method: method)?.status == 405)
+        let answer = try stand.exchange("/live/r/index.m3u8", method: method)
+        #expect(answer?.status == 405 && answer?.head.headerFields[.allow] == "GET, HEAD, OPTIONS")
         #expect(try stand.exchange("/live/r.flv", method: method)?.status == 405)
         #expect(stand.audience.events.isEmpty)
         #expect(stand.behind.paths.isEmpty)
@@ -215,10 +236,14 @@ struct MediaHTTPHandlerTests {
         #expect(!stand.channel.isActive)
     }
 
-    @Test("Loopback has no budget")
+    @Test("Loopback has a budget like any client, and those for whom a proxy on it asks have their own")
     func loopbackBudget() throws {
         let stand = try SiteStand(limits: HTTPLimits(requests: (perSecond: 0.001, burst: 3)), from: "127.0.0.1")
         stand.goOnAir("r")
-        for _ in 0..<50 { #expect(try stand.exchange("/live/r/index.m3u8")?.status == 200) }
+        let name = try #require(HTTPField.Name("X-Forwarded-For"))
+        for fields in [[:], [name: "203.0.113.1"], [name: "203.0.113.2"]] {
+            let statuses = try (0..<4).map { _ in try stand.exchange("/live/r/index.m3u8", fields: fields)?.status }
+            #expect(statuses == [200, 200, 200, 429], "\(fields)")
+        }
     }
 }

@@ -130,6 +130,43 @@ struct SegmentLaneTests {
         #expect(third.behind.paths == ["/v1/late"])
     }
 
+    @Test(
+        "of which the body of a request is none, though the request was answered before its body came",
+        arguments: ["Content-Length: $\r\n", "content-LENGTH:$\r\n", "Transfer-Encoding: chunked\r\n"]
+    )
+    func bodyBehindAnswer(field: String) throws {
+        let (stand, files) = try onAir()
+        let file = "GET \(files[1]) HTTP/1.1\r\nHost: a.example\r\n\r\n"
+        let length = file.utf8.count
+        let line = try ByteLine(to: stand)
+        _ = try line.ask(files[0])
+        #expect(try line.ask("/v1/x", field.replacing("$", with: "\(length)")).isEmpty)
+        line.behind.respond("early")
+        #expect(try line.received().count < 200)
+        let isChunked = field.hasPrefix("T")
+        if isChunked { #expect(try line.send(String(length, radix: 16) + "\r\n").isEmpty) }
+        #expect(try line.send(file).isEmpty)
+        if isChunked { #expect(try line.send("\r\n0\r\n\r\n").isEmpty) }
+        #expect(line.behind.bodies == file && line.behind.ends == 1)
+        // The next request is one again.
+        #expect(isStatus(200, try line.ask(files[2])))
+    }
+
+    @Test("which only bare requests of HTTP/1.1 come before")
+    func bare() {
+        func isBare(_ head: String) -> Bool { RepeatedRequest.isBare(ByteBuffer(string: head)) }
+        #expect(isBare("GET /a HTTP/1.1\r\nHost: a\r\nUpgrade-Insecure-Requests: 1\r\n\r\n"))
+        #expect(isBare("GET /a HTTP/1.1\r\n\r\n"))
+        for head in [
+            "GET /a HTTP/1.0\r\nHost: a\r\n\r\n", "GET /a\r\n\r\n", "GET /a HTTP/1.1\r\n\r\nA: b\r\n\r\n",
+            "GET /a HTTP/1.1\r\nA: b\nContent-Length: 4\r\n\r\n", "GET /a HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
+            "GET /a HTTP/1.1\r\nCONTENT-LENGTH: 4\r\n\r\n", "GET /a HTTP/1.1\r\nTransfer-Encoding\t: x\r\n\r\n",
+            "GET /a HTTP/1.1\r\nA: b\rC: d\r\n\r\n", "POST /a HTTP/1.1\r\n\r\n", "GET /a HTTP/1.1\r\n", "",
+        ] {
+            #expect(!isBare(head), "\(head)")
+        }
+    }
+
     @Test("which a room that ended, or began anew, has no more")
     func ended() throws {
         let (stand, files) = try onAir()

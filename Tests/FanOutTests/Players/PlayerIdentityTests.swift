@@ -8,14 +8,15 @@ import Testing
 
 @Suite("Who watches by HTTP")
 struct PlayerIdentityTests {
-    /// Takes tokens `IDENTITY@ROOM`, `monitor@ROOM` and `relay@ROOM`, after a moment.
+    /// Takes tokens `IDENTITY@ROOM`, `monitor@ROOM` and `relay@ROOM`, after a moment; `operator@ROOM` is an operator's.
     private static let reading = PlayerReading(
         proxies: TrustedProxies(["127.0.0.1"], regionHeader: "X-Country") ?? TrustedProxies(),
         takesDevices: true
     ) { token, room in
         await Task.yield()
         let parts = token.split(separator: "@")
-        guard parts.count == 2, parts[1] == room else { return nil }
+        guard parts.count == 2, parts[1] == room else { throw ViewerTokenRefusal.invalid }
+        guard parts[0] != "operator" else { throw ViewerTokenRefusal.operatorToken }
         return ViewerBearer(
             identity: String(parts[0]),
             role: PlayerRequest.Role(rawValue: String(parts[0])) ?? .viewer
@@ -68,6 +69,24 @@ struct PlayerIdentityTests {
             #expect(stand.audience.requests.count == 3)
             let sids = Set(stand.audience.events.map(\.sid))
             #expect(sids == (path.hasSuffix(".flv") ? ["r-1", "no-r-2", "no-r-3"] : []))
+        }
+    }
+
+    @Test(
+        "An operator's token in the address is refused with 403 and 20106, and nobody is counted",
+        arguments: ["/live/r/index.m3u8", "/live/r.flv"]
+    )
+    func operatorToken(path: String) async throws {
+        try await withStand { stand in
+            let client = try await stand.connect()
+            try await client.send("GET \(path)?token=operator@r HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(try await eventually { client.answer != nil })
+            let answer = try #require(client.answer)
+            #expect(answer.header.hasPrefix("HTTP/1.1 403"))
+            let body = String(buffer: answer.body)
+            #expect(body.contains("\"code\":20106") && body.contains("operator's token"), "\(body)")
+            #expect(stand.audience.requests.isEmpty)
+            try await client.close()
         }
     }
 

@@ -23,7 +23,7 @@ struct TrustedProxiesTests {
             let origin = proxies.origin(of: said, peer: peer)
             #expect(origin.address == "198.51.100.7" && origin.region == "DE", "\(peer)")
         }
-        for peer in ["192.0.2.1", "11.0.0.1", "127.0.0.2", "fe80::1"] {
+        for peer in ["192.0.2.1", "11.0.0.1", "fe80::1"] {
             let origin = proxies.origin(of: said, peer: peer)
             #expect(origin.address == peer && origin.region == nil, "\(peer)")
         }
@@ -31,8 +31,6 @@ struct TrustedProxiesTests {
         #expect(proxies.origin(of: fields("10.0.0.1"), peer: "127.0.0.1").address == "10.0.0.1")
         #expect(proxies.origin(of: fields("nobody"), peer: "127.0.0.1").address == "127.0.0.1")
         #expect(proxies.origin(of: said, peer: nil).address == nil)
-        let none = TrustedProxies().origin(of: said, peer: "127.0.0.1")
-        #expect(none.address == "127.0.0.1" && none.region == nil)
         let plain = try self.proxies(["127.0.0.1"], header: nil).origin(of: said, peer: "127.0.0.1")
         #expect(plain.address == "10.1.2.3" && plain.region == nil)
     }
@@ -42,6 +40,25 @@ struct TrustedProxiesTests {
         let proxies = try proxies(["172.16.0.0/12"])
         #expect(proxies.origin(of: fields("192.0.2.1"), peer: address).address == "192.0.2.1")
         #expect(proxies.origin(of: fields("192.0.2.1"), peer: "172.32.0.0").address == "172.32.0.0")
+    }
+
+    @Test("A proxy on this machine is believed without being named, by either field; elsewhere nobody is")
+    func loopback() throws {
+        let proxies = TrustedProxies()
+        for peer in ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"] {
+            #expect(proxies.origin(of: fields("203.0.113.9, 192.0.2.4"), peer: peer).address == "192.0.2.4", "\(peer)")
+            #expect(proxies.origin(of: fields("192.0.2.4, 127.0.0.1"), peer: peer).address == "192.0.2.4", "\(peer)")
+            #expect(proxies.origin(of: fields(nil), peer: peer).address == peer)
+        }
+        #expect(proxies.origin(of: fields("203.0.113.9"), peer: "192.0.2.1").address == "192.0.2.1")
+        let name = try #require(HTTPField.Name("Forwarded"))
+        for (text, address) in [
+            ("for=192.0.2.4", "192.0.2.4"), ("for=203.0.113.9, For=\"192.0.2.4:47011\";proto=https", "192.0.2.4"),
+            ("proto=http;for=\"[2001:db8:cafe::17]:4711\"", "2001:db8:cafe::17"), ("for=unknown", "127.0.0.1"),
+            ("by=192.0.2.9", "127.0.0.1"),
+        ] {
+            #expect(proxies.origin(of: [name: text], peer: "127.0.0.1").address == address, "\(text)")
+        }
     }
 
     @Test("What is no network is refused", arguments: ["", "10.0.0.0/33", "10.0.0/8", "::/129", "host", "1.2.3.4/x"])

@@ -31,8 +31,9 @@ final class ByteLine {
         let pipeline = channel.pipeline.syncOperations
         media = MediaHTTPHandler(site: stand.site)
         try pipeline.addHandlers([SegmentLane(before: media), ordinary])
-        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
-        try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), media, behind])
+        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        let limit = RequestLimitHandler(limits: stand.site.limits)
+        try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), limit, media, behind])
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
     }
 

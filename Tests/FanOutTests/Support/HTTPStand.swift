@@ -33,9 +33,10 @@ struct HTTPStand {
                     let pipeline = channel.pipeline.syncOperations
                     let media = MediaHTTPHandler(site: site)
                     try pipeline.addHandler(SegmentLane(before: media))
-                    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+                    let limit = RequestLimitHandler(limits: limits)
                     try pipeline.addHandlers([
-                        HTTP1ToHTTPServerCodec(secure: false), media, ServerBehind(),
+                        HTTP1ToHTTPServerCodec(secure: false), limit, media, ServerBehind(),
                     ])
                 }
             }

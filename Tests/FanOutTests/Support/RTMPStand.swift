@@ -22,6 +22,9 @@ struct RTMPStand {
         self.group = group
         var limits = RTMPLimits()
         limits.highWaterMark = highWaterMark
+        // All players of a test come from one address.
+        limits.playersPerClient = nil
+        limits.preAuthConnectionsPerClient = nil
         feeds = FeedDirectory(
             group: group,
             configuration: configuration ?? FanOutConfiguration(tick: .zero, maximumViewers: maximumViewers)

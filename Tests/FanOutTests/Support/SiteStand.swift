@@ -123,6 +123,11 @@ final class ServerBehind: ChannelInboundHandler {
         }
     }
 
+    /// Begins an answer to the oldest request that has none, and does not end it.
+    func begin() {
+        context?.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .ok))), promise: nil)
+    }
+
     /// Answers the oldest request that has no answer yet.
     func respond(_ text: String) {
         context?.write(wrapOutboundOut(.head(HTTPResponse(status: .ok))), promise: nil)

@@ -90,6 +90,57 @@ struct ErrorRowTests {
         #expect(call.status.phase == .joined)
     }
 
+    @Test("20101 a token that is revoked while in the call: told by the stream, left, and nothing is tried again")
+    func revokedInCall() async throws {
+        let show = try await Show()
+        let token = try await show.token("ann", .receiveOnly)
+        let client = BroadcastClient(baseURL: try Show.address(show.proxy.port), token: token)
+        let call = BroadcastCall(client: client, identity: "ann")
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.joined)
+        let log = CallLog(call)
+        let answer = try await show.gateway.api("POST", "/v1/tokens/revoke", ["token": .string(token)])
+        #expect(answer.status == 200)
+        try await call.reach(.left(.tokenRevoked))
+        #expect(call.code == 20101 && call.status.error?.isRetryable == false)
+        let connections = show.proxy.connectionCount
+        try await Task.sleep(for: .seconds(1))
+        #expect(show.proxy.connectionCount == connections)
+        #expect(log.phases.last == .left(.tokenRevoked))
+        call.join(CallJoin(room: show.room, mode: .receiveOnly))
+        try await call.reach(.left(.tokenRevoked))
+    }
+
+    @Test(
+        "A token that a sign of life is refused for ends the call at once, and it stays ended",
+        arguments: [(20101, "AccessTokenInvalidError"), (20104, "AccessTokenExpiredError")]
+    )
+    func tokenOverInCall(code: Int, name: String) async throws {
+        let clock = ManualClientClock()
+        let server = try WireServer { request in
+            switch request.split(separator: " ").first {
+            case "POST" where request.hasSuffix("/heartbeat"):
+                .whole(status: 401, body: "{\"error\":\(WireFixtures.error(code, name: name))}")
+            case "POST": .whole(status: 201, body: WireFixtures.joinAnswer(mode: "RECV_ONLY"))
+            case "GET": .stream(WireFixtures.snapshot(rev: 1, WireFixtures.participant("ann", mode: "RECV_ONLY")))
+            default: .whole(status: 200, body: "")
+            }
+        }
+        defer { server.close() }
+        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t", clock: clock.clock)
+        let call = BroadcastCall(client: client, identity: "ann")
+        call.join(CallJoin(room: "show", mode: .receiveOnly))
+        try await call.reach(.joined)
+        let began = clock.now
+        let isOver = try await soon(moving: clock, by: .milliseconds(100)) { call.code == code }
+        // The first sign of life after 5 s, and 2 s for the stream to give its reason.
+        #expect(isOver && clock.now - began < .seconds(12), "\(call.status)")
+        let requests = server.requests.count
+        for _ in 0..<20 { clock.advance(.seconds(2)) }
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(call.code == code && server.requests.count == requests)
+    }
+
     @Test("53002 answered to a sign of life ends the call at once, and it stays ended")
     func sessionOverInCall() async throws {
         let clock = ManualClientClock()

@@ -106,4 +106,12 @@ struct RedirectTests {
         await #expect(throws: StageError.self) { for try await _ in client.events(of: "away") {} }
         #expect(other.texts.count == 1 && other.texts.first?.contains("secret") == false)
     }
+
+    @Test("An answer makes an app wait for an hour at most, whatever it says", arguments: [Int.max, .min, 5])
+    func retry(seconds: Int) throws {
+        let answer = HTTPAnswer(status: 503, retryAfter: seconds, location: nil, body: Data())
+        let wait = try #require(StageError.refusal(answer).retryAfter)
+        #expect((0...3600).contains(wait))
+        #expect(wait == min(max(seconds, 0), 3600))
+    }
 }

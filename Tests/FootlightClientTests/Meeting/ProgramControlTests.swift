@@ -26,7 +26,12 @@ struct ProgramControlTests {
     func onAir() async throws {
         let show = try await Show(isAlone: true)
         let platform = try await ReceivingServer.start(key: "key")
-        let call = try await show.call("ann", .sendAndReceive, rights: ["streaming"])
+        // Only an operator's outputs may lead to this machine.
+        let client = BroadcastClient(
+            baseURL: try Show.address(show.proxy.port),
+            token: try show.gateway.operatorToken
+        )
+        let call = BroadcastCall(client: client, identity: "ann")
         let model = MeetingModel(call: call, capture: FakeCapture())
         let listener = Listener()
         model.listener = listener

@@ -17,18 +17,25 @@ struct MediaFirstChannelTests {
         let channel: EmbeddedChannel
         private(set) var server = Server.none
 
-        init(gate: ConnectionGate = ConnectionGate(limit: .max)) throws {
+        static func site(_ limits: HTTPLimits = HTTPLimits()) throws -> MediaSite {
             let loop = EmbeddedEventLoop()
-            channel = EmbeddedChannel(loop: loop)
             let configuration = FanOutConfiguration()
             let feeds = FeedDirectory(group: loop, configuration: configuration)
             feeds.open("show")
             let ledger = ViewershipLedger(keys: SessionKeys(current: SessionKey(version: 1, secret: Array(1...32))))
             ledger.roomBegan("show", sid: "RM_1")
-            let site = MediaSite(feeds: feeds, hls: HLSDirectory(configuration: configuration.hls), audience: ledger)
-            let setup = MediaFirstChannel(responder: { _, _, _ in }, site: site, headerLimit: 1024, gate: gate)
+            let hls = HLSDirectory(configuration: configuration.hls)
+            return MediaSite(feeds: feeds, hls: hls, audience: ledger, limits: limits)
+        }
+
+        init(site: MediaSite? = nil, from address: String? = nil, isOpen: Bool = true) throws {
+            channel = EmbeddedChannel(loop: EmbeddedEventLoop())
+            if let address { channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1) }
+            let site = try site ?? Self.site()
+            let setup = MediaFirstChannel(responder: { _, _, _ in }, site: site, headerLimit: 1024)
             let connection = try setup.setup(channel: channel, logger: Logger(label: "test")).wait()
             connection.server.assumeIsolated().whenSuccess { [self] in server = $0 == nil ? .neverComes : .here }
+            guard isOpen else { return }
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 2)).wait()
         }
 
@@ -69,7 +76,7 @@ struct MediaFirstChannelTests {
         #expect(stand.server == .neverComes)
         #expect(try stand.written().hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: video/x-flv"))
         #expect(!stand.has(SegmentLane.self) && !stand.has(MediaHTTPHandler.self))
-        #expect(!stand.has(LateServer.self))
+        #expect(!stand.has(LateServer.self) && !stand.has(RequestLimitHandler.self))
         try stand.send("ve/show.flv HTTP/1.1\r\nHost: a\r\n\r\n")
         try stand.send("\u{16}\u{3}\u{1}")
         #expect(stand.channel.isActive)
@@ -77,39 +84,35 @@ struct MediaFirstChannelTests {
         try stand.channel.close().wait()
     }
 
-    @Test("One connection too many is answered with 503 and closed, whatever it asks; the next is in when another ends")
-    func full() throws {
-        let gate = ConnectionGate(limit: 2)
-        let stands = try (0..<2).map { _ in try Stand(gate: gate) }
-        for request in ["GET /live/show/index.m3u8", "POST /v1/rooms"] {
-            let surplus = try Stand(gate: gate)
-            #expect(surplus.server == .neverComes && !surplus.has(MediaHTTPHandler.self))
-            #expect(try surplus.written() == "" && surplus.channel.isActive)
-            try surplus.send("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
-            let answer = try surplus.written()
-            #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n") && answer.contains("53006"))
-            #expect(answer.contains("\r\nRetry-After: 5\r\n") && answer.contains("\r\nConnection: close\r\n"))
-            surplus.channel.embeddedEventLoop.advanceTime(by: .seconds(3))
-            #expect(!surplus.channel.isActive)
-        }
-        #expect(gate.connections == 2 && gate.refused == 2)
-        // One that asks nothing keeps its place for a moment only.
-        let silent = try Stand(gate: gate)
-        silent.channel.embeddedEventLoop.advanceTime(by: .seconds(3))
-        #expect(!silent.channel.isActive)
-        try stands[0].channel.close().wait()
-        stands[0].channel.embeddedEventLoop.run()
-        let next = try Stand(gate: gate)
-        try next.send("GET /live/nobody/index.m3u8 HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try next.written().hasPrefix("HTTP/1.1 404"))
-        for stand in [stands[1], next] { try stand.channel.close().wait() }
+    @Test("A client's connections have a limit; beyond it they are closed, and a proxy's that forwards are not counted")
+    func crowded() throws {
+        let site = try Stand.site(HTTPLimits(connections: 2))
+        let first = try (0..<2).map { _ in try Stand(site: site, from: "127.0.0.1") }
+        #expect(try !Stand(site: site, from: "127.0.0.1", isOpen: false).channel.isActive)
+        let other = try Stand(site: site, from: "192.0.2.1")
+        #expect(other.channel.isActive)
+        #expect(site.load.refusedConnections == 1)
+        // It says for whom it asks.
+        try first[0].send("GET /live/nobody/index.m3u8 HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.1\r\n\r\n")
+        let third = try Stand(site: site, from: "127.0.0.1")
+        #expect(try !Stand(site: site, from: "127.0.0.1", isOpen: false).channel.isActive)
+        try third.channel.close().wait()
+        third.channel.embeddedEventLoop.run()
+        let fourth = try Stand(site: site, from: "127.0.0.1")
+        // Nobody but a proxy on this machine says for whom it asks.
+        try other.send("GET /live/nobody/index.m3u8 HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.1\r\n\r\n")
+        let second = try Stand(site: site, from: "192.0.2.1")
+        #expect(try !Stand(site: site, from: "192.0.2.1", isOpen: false).channel.isActive)
+        for stand in first + [other, fourth, second] { try stand.channel.close().wait() }
     }
 
-    @Test("What is no HTTP goes to the server, which says so, and so does a client that has closed its side")
+    @Test("What is no HTTP makes no server; a client that has closed its side does, which ends the connection")
     func strange() throws {
         let stand = try Stand()
         #expect(throws: (any Error).self) { try stand.send("\u{16}\u{3}\u{1}\r\n\r\n") }
-        #expect(stand.server == .here)
+        #expect(try stand.written().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+        stand.channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!stand.channel.isActive && stand.server == .neverComes)
         let other = try Stand()
         other.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         #expect(other.server == .here)

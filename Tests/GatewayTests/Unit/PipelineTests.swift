@@ -150,6 +150,33 @@ struct PipelineTests {
         }
     }
 
+    @Test("A program that was on the air before a restart begins again for its viewers, also when its hosts have left")
+    func returning() async throws {
+        let folder = try TemporaryFolder("pipeline")
+        try await withPipeline(folder) { pipeline, _ in
+            _ = try pipeline.stage.create(RoomSettings(name: "show"))
+            _ = try pipeline.stage.create(RoomSettings(name: "quiet"))
+            let ben = try pipeline.stage.join(room: "show", JoinRequest(identity: "ben", mode: .sendAndReceive))
+            let key = try #require(ben.credentials?.streamKey)
+            let grant = try pipeline.stage.authorizePublish(streamKey: key).get()
+            let media = PublishedMedia(hasVideo: true, hasAudio: true)
+            pipeline.stage.publishBegan(grant, connection: 1)
+            pipeline.stage.publishChanged(grant, connection: 1, media: media)
+            let entry = MixerReport.Entry(participantSID: grant.participantSID, audioLevel: -30, subscribed: [.mic])
+            try pipeline.stage.report(room: "show", MixerReport(entries: [entry]))
+            try pipeline.stage.leave(room: "show", participant: "ben", reason: .left)
+            #expect(try pipeline.stage.room("show").wasOnAir)
+            #expect(!pipeline.hls.isReturning("show"))
+            #expect(await pipeline.keeper.flush(within: 5))
+        }
+        try await withPipeline(folder) { pipeline, _ in
+            #expect(pipeline.hls.isReturning("show") && !pipeline.hls.isReturning("quiet"))
+            #expect(pipeline.viewersWishes([]).isEmpty)
+            let wishes = Set(pipeline.viewersWishes(["show", "quiet"]).map { "\($0.room) \($0.demand)" })
+            #expect(wishes == ["show viewers", "show opening", "quiet viewers"])
+        }
+    }
+
     @Test("The end of a room closes its feeds and its playlist, and its figures are final")
     func ends() async throws {
         try await withPipeline(TemporaryFolder("pipeline")) { pipeline, _ in
@@ -195,7 +222,7 @@ struct PipelineTests {
                 viewership: pipeline.viewership,
                 assets: pipeline.assets,
                 addresses: { addresses },
-                readiness: { true },
+                readiness: { Readiness() },
                 metrics: { "" }
             )
             stage = pipeline.stage

@@ -46,7 +46,7 @@ struct SessionKeyRotationTests {
 
         let end = try SessionKeyRotation(configuration).rotate(at: start)
         #expect(end == start.addingTimeInterval(86_400))
-        #expect(directory.read("session.key") == nil)
+        #expect(try directory.read("session.key") == nil)
         let before = running.makeSession(room: "show")
         known = try keeping.takeUp(known, at: start.addingTimeInterval(5))
         let new = running.makeSession(room: "show")

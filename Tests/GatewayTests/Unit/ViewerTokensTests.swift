@@ -17,11 +17,11 @@ struct ViewerTokensTests {
         return (ViewerTokens(tokens: tokens, stage: stage), tokens, room.sid)
     }
 
-    @Test("participants and operators are who they are; monitors, relays, makers of stills and mixers never count")
+    @Test("participants are who they are; monitors, relays, makers of stills and mixers never count")
     func roles() async throws {
         let (viewers, tokens, sid) = try await viewers()
         func bearer(_ token: String, watching name: String = "show") async -> ViewerBearer? {
-            await viewers.bearer(of: token, watching: name)
+            try? await viewers.bearer(of: token, watching: name)
         }
         for room in ["show", sid] {
             let ann = try await tokens.mint(identity: "ann", room: room, mode: .receiveOnly, expiresIn: 60)
@@ -30,8 +30,6 @@ struct ViewerTokensTests {
             // Of another room it says nothing, and its bearer watches like anybody.
             #expect(await bearer(ann, watching: "other") == ViewerBearer())
         }
-        let operatorToken = try await tokens.mintOperator(identity: "boss", expiresIn: 60)
-        #expect(await bearer(operatorToken) == ViewerBearer(identity: "boss"))
         let eye = try await tokens.mint(identity: "eye", room: "show", role: .monitor, expiresIn: 60)
         #expect(await bearer(eye) == ViewerBearer(identity: "eye", role: .monitor))
         // One of another room learns nothing of who it is, and is no viewer all the same.
@@ -51,10 +49,23 @@ struct ViewerTokensTests {
     func invalid() async throws {
         let (viewers, tokens, _) = try await viewers()
         let old = try await tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: -3600)
-        #expect(await viewers.bearer(of: old, watching: "show") == nil)
-        #expect(await viewers.bearer(of: "junk", watching: "show") == nil)
+        await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: old, watching: "show") }
+        await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: "junk", watching: "show") }
         let others = await AccessTokens(signingKey: Array(2...33), kid: "k")
         let forged = try await others.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
-        #expect(await viewers.bearer(of: forged, watching: "show") == nil)
+        await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: forged, watching: "show") }
+    }
+
+    @Test("an operator's token is for no address, and one that was revoked is nobody's")
+    func refused() async throws {
+        let (viewers, tokens, _) = try await viewers()
+        let boss = try await tokens.mintOperator(identity: "boss", expiresIn: 60)
+        await #expect(throws: ViewerTokenRefusal.operatorToken) { try await viewers.bearer(of: boss, watching: "show") }
+        let ann = try await tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 60)
+        let id = try #require(try await tokens.verify(ann).tokenID)
+        try await tokens.revocations.revoke(
+            RevokedToken(id: id, revokedAt: 0, revokedBy: "boss", expiresAt: Self.soon)
+        )
+        await #expect(throws: ViewerTokenRefusal.invalid) { try await viewers.bearer(of: ann, watching: "show") }
     }
 }

@@ -47,7 +47,7 @@ struct WebhookNewsTests {
             logger: logger
         )
         webhooks.load()
-        let health = Health()
+        let health = Health(logger: logger)
         let web = GatewayWeb(
             pipeline: pipeline,
             webhooks: webhooks,

@@ -103,6 +103,30 @@ final class HostMediaTests {
         #expect(media.published.width == nil)
     }
 
+    @Test(
+        "53305 a large picture is refused that is coded and not shown, in any set of the record, and within a picture"
+    )
+    func hiddenSizes() throws {
+        let cropped = AVCRecord(width: 16_384, height: 1088, cropped: (right: 8000, bottom: 0))
+        #expect(refusal(cropped.packet)?.code == 53305)
+        let second = AVCRecord(others: [AVCRecord(width: 3840, height: 2160).parameterSet])
+        #expect(refusal(second.packet)?.code == 53305)
+        #expect(refusal(AVCRecord(others: [[0x67, 66]]).packet)?.code == 53404)
+        // 1080 lines are coded as 1088.
+        #expect(refusal(AVCRecord(width: 1920, height: 1088, cropped: (right: 0, bottom: 4)).packet) == nil)
+        #expect(refusal(AVCRecord(others: [AVCRecord(width: 1280, height: 720).parameterSet]).packet) == nil)
+
+        func unit(_ bytes: [UInt8]) -> [UInt8] { [0, 0, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)] + bytes }
+        let slice = unit([0x65, 0x88])
+        #expect(refusal(picture(unit(AVCRecord().parameterSet) + slice)) == nil)
+        #expect(media.published.hasVideo && media.damagedPictures == 0)
+        let large = AVCRecord(width: 16_384, height: 16_384, level: 51).parameterSet
+        #expect(refusal(picture(unit(large) + slice))?.code == 53305)
+        #expect(refusal(picture(unit(AVCRecord(profile: 110, bitDepth: 10).parameterSet) + slice))?.code == 53404)
+        #expect(try media.admit(picture(unit([0x67, 66]) + slice), now: now) == nil)
+        #expect(media.damagedPictures == 1)
+    }
+
     @Test("Ten bits, 4:2:2, 4:4:4 and levels above 5.2 are refused with what to choose")
     func forms() {
         let records = [

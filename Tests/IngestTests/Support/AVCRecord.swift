@@ -9,19 +9,22 @@ struct AVCRecord {
     var level: UInt8 = 30
     var chromaFormat: UInt32 = 1
     var bitDepth: UInt32 = 8
+    /// Pairs of columns and rows that are coded and not shown.
+    var cropped: (right: UInt32, bottom: UInt32)?
+    /// Further sequence parameter sets of the record.
+    var others: [[UInt8]] = []
 
     /// As the body of a sequence header.
     var packet: MediaPacket { .h264Configuration(ByteBuffer(bytes: bytes), timestamp: 0) }
 
     var bytes: [UInt8] {
-        let set = parameterSet
+        let sets = ([parameterSet] + others).flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xFF)] + $0 }
         let picture: [UInt8] = [0x68, 0xCE, 0x0F, 0xC8]
-        return [1, profile, 0, level, 0xFF, 0xE1, UInt8(set.count >> 8), UInt8(set.count & 0xFF)] + set + [1, 0, 4]
-            + picture
+        return [1, profile, 0, level, 0xFF, 0xE1 + UInt8(others.count)] + sets + [1, 0, 4] + picture
     }
 
     /// The sequence parameter set (H.264 7.3.2.1.1).
-    private var parameterSet: [UInt8] {
+    var parameterSet: [UInt8] {
         var bits = Bits()
         bits.golomb(0)
         if profile >= 100 {
@@ -37,7 +40,9 @@ struct AVCRecord {
         bits.write([false])
         bits.golomb(UInt32(width / 16 - 1))
         bits.golomb(UInt32(height / 16 - 1))
-        bits.write([true, true, false, false, true])
+        bits.write([true, true, cropped != nil])
+        if let cropped { for side in [0, cropped.right, 0, cropped.bottom] { bits.golomb(side) } }
+        bits.write([false, true])
         return [0x67, profile, 0, level] + bits.bytes
     }
 

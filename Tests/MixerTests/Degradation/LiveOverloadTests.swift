@@ -63,8 +63,8 @@ struct LiveOverloadTests {
         )
     )
     private static let hosts = (0..<6).map { "host-\($0)" }
-    /// Seconds after which a step is taken: those of a program on air would take the test two minutes.
-    private static let patience = (up: 0.3, down: 0.8)
+    /// Seconds after which a step up is taken: those of a program on air would take the test half a minute.
+    private static let patience = 0.3
     /// Milliseconds before its time at which a packet is there, so that no busy machine makes it late.
     private static let lead = 40.0
 
@@ -94,7 +94,7 @@ struct LiveOverloadTests {
         let sink = SlowSink()
         let logs = ["small": PacketLog(), RenditionLadder.audioName: PacketLog()]
         let mixer = try ProgramMixer(configuration: Self.program, sink: { sink.take($0) })
-        mixer.gauge.follow(DegradationLadder(upPatience: Self.patience.up, patience: Self.patience.down))
+        mixer.gauge.follow(DegradationLadder(upPatience: Self.patience))
         try mixer.offerRenditions { logs[$0]?.append($1) }
         mixer.apply(Self.scene(Self.hosts))
         let inputs = Self.hosts.map { mixer.addHost($0) }
@@ -187,15 +187,11 @@ struct LiveOverloadTests {
         let performance = try perform(arrivals)
         let steps = performance.steps
         let up = Array(Degradation.allCases.dropFirst())
-        let down = Array(Degradation.allCases.dropLast().reversed())
-        guard steps.map(\.step) == up + down else {
+        guard steps.map(\.step) == up + [.none] else {
             Issue.record("\(steps)")
             return
         }
         #expect(steps.dropLast().allSatisfy { $0.reason == "encoder_queue" } && steps.last?.reason == nil, "\(steps)")
-        for (one, next) in zip(steps, steps.dropFirst()) where next.step < one.step && one.step != .slate {
-            #expect(next.at - one.at > Self.patience.down * 1000 - 100, "\(steps)")
-        }
         try checkPictures(performance)
         try checkSound(performance, arrivals)
         checkDecoding(performance)
@@ -237,7 +233,7 @@ struct LiveOverloadTests {
     private func checkSound(_ performance: Performance, _ arrivals: [(host: Int, packet: MediaPacket)]) throws {
         let sounds = performance.program.filter(\.isAudio)
         let seconds = Double(sounds.last?.timestamp ?? 0) / 1000
-        #expect(seconds > 15)
+        #expect(seconds > 8)
         let expected = try soundWithoutHaste(arrivals, seconds: seconds + 1)
         let others = zip(sounds, expected).filter { $0.timestamp != $1.timestamp || $0.body != $1.body }
         #expect(others.isEmpty && expected.count >= sounds.count, "other sound at \(others.map(\.0.timestamp)) ms")
@@ -260,10 +256,8 @@ struct LiveOverloadTests {
     private func checkRenditions(_ performance: Performance) {
         let pictures = performance.renditions["small", default: []].filter { $0.isVideo && !$0.isConfiguration }
         let steps = performance.steps
-        guard let first = steps.firstIndex(where: { $0.step == .noRenditions }),
-            let last = steps.lastIndex(where: { $0.step == .noRenditions })
-        else { return }
-        let gone = Int64(steps[first].at) + 100..<Int64(steps[last + 1].at) - 50
+        guard let first = steps.first(where: { $0.step == .noRenditions }), let last = steps.last else { return }
+        let gone = Int64(first.at) + 100..<Int64(last.at) - 50
         #expect(!pictures.contains { gone.contains($0.timestamp) })
         #expect(pictures.contains { $0.timestamp < gone.lowerBound })
         let again = pictures.first { $0.timestamp >= gone.upperBound }

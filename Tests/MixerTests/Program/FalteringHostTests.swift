@@ -45,6 +45,46 @@ import Testing
         }
     }
 
+    /// What comes of a host's pictures before its first keyframe.
+    enum Beginning: CaseIterable {
+        case nothing, configurationOnly, picturesOfAnEarlierGroup
+    }
+
+    @Test(
+        "A host whose first keyframe comes late is heard at once, and seen as its card until then",
+        arguments: Beginning.allCases
+    )
+    func lateKeyframe(beginning: Beginning) throws {
+        let key = 5000
+        let rehearsal = try Rehearsal()
+        rehearsal.show(["a"])
+        rehearsal.output.probes = [PixelRectangle(x: 4, y: 4, width: 40, height: 20)]
+        let packets = try HostClip.plain(.red, tone: 440).packets(from: 0, to: 9000).filter { packet in
+            guard packet.isVideo, packet.timestamp < key else { return true }
+            return switch beginning {
+            case .nothing: false
+            case .configurationOnly: packet.isConfiguration
+            case .picturesOfAnEarlierGroup: !packet.isKeyPicture
+            }
+        }
+        let configuration = try HostClip.plain(.red, tone: 440).packets(from: Int64(key), to: Int64(key) + 1)
+            .filter { $0.isVideo && $0.isConfiguration }
+        rehearsal.feed("a", beginning == .nothing ? configuration + packets : packets) { Double($0) + 30 }
+        rehearsal.run(to: 8500)
+        for second in 1..<8 {
+            let sound = rehearsal.output.sound(from: second * 1000, to: second * 1000 + 900)
+            let power = sound.reduce(0.0) { $0 + Double($1 * $1) } / Double(max(sound.count, 1))
+            #expect(power > 0.01, "second \(second): \(power)")
+        }
+        for shown in rehearsal.output.pictures {
+            switch rehearsal.time(of: shown.index) {
+            case 1000..<5000: #expect(isNear(shown.colours[0], ProgramColours.emptyTile, within: 2))
+            case 7500...: #expect(isNear(shown.colours[0], .red))
+            default: continue
+            }
+        }
+    }
+
     @Test("A gap of a second and a half is not seen at all")
     func shortGap() throws {
         let rehearsal = try rehearse(gap: 3000..<4500, to: 6000)

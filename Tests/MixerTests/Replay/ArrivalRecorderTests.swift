@@ -175,4 +175,36 @@ import Testing
             }
         }
     }
+
+    @Test("Times that no program reaches, in a packet or in the head, are damage")
+    func hugeTimes() throws {
+        defer { remove() }
+        func write(firstSample: Int64, elapsed: Int64, step: Int64) throws {
+            var bytes = ByteBuffer(bytes: ArrivalHead.mark)
+            bytes.writeInteger(ArrivalHead.version)
+            let head = ArrivalHead(configuration: ProgramConfiguration(), firstSample: firstSample)
+            bytes.writeBlock(try JSONEncoder().encode(head))
+            bytes.writeInteger(ArrivalHead.Entry.input.rawValue)
+            bytes.writeBlock("a".utf8)
+            bytes.writeCount(.max)
+            bytes.writeInteger(UInt8(0))
+            bytes.writeInteger(ArrivalHead.Entry.packet.rawValue)
+            bytes.writeCount(0)
+            bytes.writeSigned(elapsed)
+            bytes.writeInteger(UInt8(2))
+            bytes.writeSigned(step)
+            bytes.writeSigned(0)
+            bytes.writeCount(2)
+            bytes.writeBlock([0xAF, 1, 2])
+            try Data(bytes.readableBytesView).write(to: URL(fileURLWithPath: path))
+        }
+        try write(firstSample: 0, elapsed: 1, step: 1)
+        #expect(try entries().count == 2)
+        for (sample, elapsed, step) in [(0, 0, Int64.max), (0, 0, .min), (0, .max, 0), (.max, 0, 0), (.min, 0, 0)]
+            as [(Int64, Int64, Int64)]
+        {
+            try write(firstSample: sample, elapsed: elapsed, step: step)
+            #expect(throws: ArrivalError.self) { try entries() }
+        }
+    }
 }

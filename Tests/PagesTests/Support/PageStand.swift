@@ -37,6 +37,7 @@ struct PageStand {
         chartLibrary: String = "/nowhere",
         takesDevices: Bool = false,
         clock: any MonotonicClock = SystemClock(),
+        logger: Logger = Logger(label: "pages") { _ in SwiftLogNoOpLogHandler() },
         account: @escaping @Sendable (HTTPFields, String?) -> String? = { $1 },
         audience: @escaping @Sendable (String) -> PageAudience? = { room in
             room == "show" ? PageAudience(isOnAir: true, viewers: 57) : nil
@@ -46,6 +47,7 @@ struct PageStand {
             chartLibrary: chartLibrary,
             takesDevices: takesDevices,
             clock: clock,
+            logger: logger,
             account: account
         ) { token in
             switch token {

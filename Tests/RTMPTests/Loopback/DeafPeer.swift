@@ -1,5 +1,6 @@
 import Glibc
 import Media
+import NIOCore
 
 /// A TCP connection that sends the same bytes over and over, and reads only when it is told to.
 final class DeafPeer {
@@ -21,15 +22,8 @@ final class DeafPeer {
         for option in [SO_RCVBUF, SO_SNDBUF] {
             setsockopt(socket, SOL_SOCKET, option, &size, socklen_t(MemoryLayout<Int32>.size))
         }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+        let result = address.withSockAddr { connect(socket, $0, socklen_t($1)) }
         guard result == 0, first.withUnsafeBytes({ Glibc.send(socket, $0.baseAddress, $0.count, 0) }) == first.count
         else { throw Failure() }
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)

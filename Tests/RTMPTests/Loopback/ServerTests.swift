@@ -168,7 +168,7 @@ struct ServerTests {
     func admission() async throws {
         let relay = Relay()
         var limits = RTMPLimits()
-        limits.preAuthConnectionsPerLoopbackAddress = 2
+        limits.preAuthConnectionsPerClient = 2
         try await withServer(relay, limits: limits) { server, group in
             let first = try await RawPeer(port: server.port, group: group)
             let second = try await RawPeer(port: server.port, group: group)
@@ -187,45 +187,21 @@ struct ServerTests {
         }
     }
 
-    @Test("connections in all have a limit; strangers that wait keep loopback out of nothing")
-    func total() async throws {
-        var limits = RTMPLimits()
-        limits.connections = 3
-        limits.preAuthConnections = 0
-        let admission = Admission(limits: limits)
-        #expect(admission.admit(address: "192.0.2.1") == nil)
-        let ours = (0..<3).compactMap { _ in admission.admit(address: "127.0.0.1") }
-        #expect(ours.count == 3)
-        #expect(admission.admit(address: "::1") == nil)
-        ours[0].left()
-        #expect(admission.admit(address: "::ffff:127.0.0.2") != nil)
-
-        limits.preAuthConnections = 25
-        limits.connections = 100
-        let crowded = Admission(limits: limits)
-        let strangers = (0..<60).compactMap { crowded.admit(address: "192.0.2.\($0 / 30)") }
-        #expect(strangers.count == 25)
-        #expect(Dictionary(grouping: strangers) { $0.address }.mapValues(\.count) == ["192.0.2.0": 20, "192.0.2.1": 5])
-        strangers[0].becameActive()
-        #expect(crowded.admit(address: "192.0.2.1") != nil)
-    }
-
     @Test("a peer that asks and never reads is not read from any more, and goes on when it reads")
     func deaf() async throws {
         let relay = Relay(sid: "v-1")
         var limits = RTMPLimits()
         limits.highWaterMark = 64 << 10
         try await withServer(relay, limits: limits) { server, group in
-            var first = Peer.connected()
-            first.command("play", 2, .null, "room", streamID: 1)
+            let first = Peer.publishing()
             var questions = Peer()
-            for number in 0..<500 { questions.command("connect", Double(number), .object(["app": "live"])) }
+            for number in 0..<500 { questions.command("FCSubscribe", Double(number), .null) }
             let peer = try DeafPeer(
                 port: server.port,
                 first: Array(first.bytes.readableBytesView),
                 repeating: Array(questions.bytes.readableBytesView)
             )
-            _ = await relay.plays.wait { $0.count == 1 }
+            _ = await relay.publishes.wait { $0.count == 1 }
             // Each question has an answer five times as long, of which the systems' buffers take some.
             let taken = try await peer.sendUntilStuck(atMost: 8 << 20)
             #expect(taken < 4 << 20, "\(taken) bytes")

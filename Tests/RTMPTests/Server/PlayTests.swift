@@ -115,7 +115,7 @@ struct PlayTests {
         }
         for _ in 0..<6 {
             if let output = player.takeOutput() {
-                try server.session.receive(output)
+                try server.session.receive(output, at: server.now)
                 while let event = try server.session.next() {
                     if case .play(let request) = event {
                         #expect(request.app == "live" && request.name == "room" && request.query == ["token": "t"])

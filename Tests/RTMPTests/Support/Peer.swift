@@ -63,6 +63,27 @@ struct Peer {
         message(8, body, timestamp: timestamp, streamID: 1, chunkStream: 4)
     }
 
+    /// Everything up to `play`.
+    static func playing() -> Peer {
+        var peer = connected()
+        peer.command("createStream", 2, .null)
+        peer.command("play", 4, .null, "room", streamID: 1)
+        return peer
+    }
+
+    /// The body of an aggregate of the same message over and over.
+    static func aggregate(of type: UInt8, _ payload: ByteBuffer, bytes: Int) -> ByteBuffer {
+        var tag = ByteBuffer()
+        tag.writeInteger(type)
+        tag.writeInteger24(UInt32(payload.readableBytes))
+        tag.writeRepeatingByte(0, count: 7)
+        tag.writeImmutableBuffer(payload)
+        tag.writeInteger(UInt32(payload.readableBytes + 11))
+        var body = ByteBuffer()
+        while body.readableBytes + tag.readableBytes <= bytes { body.writeImmutableBuffer(tag) }
+        return body
+    }
+
     static func pictureBody(_ seed: UInt32, isKey: Bool = false, length: Int = 300) -> ByteBuffer {
         var body = ByteBuffer(bytes: [isKey ? 0x17 : 0x27, 1, 0, 0, 0])
         body.writeInteger(UInt32(length))

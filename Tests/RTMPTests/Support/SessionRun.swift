@@ -12,6 +12,12 @@ struct SessionRun {
     var refusals: [RTMPStatus] = []
     var streamsEnded = 0
     var violation: RTMPViolation?
+    /// When the bytes come.
+    var now = MonotonicTime(nanoseconds: 0)
+    /// How often the session paused.
+    var pauses = 0
+    /// Bytes of the largest output of one turn.
+    var largestOutput = 0
     /// What the server wrote, behind the handshake.
     var replies: [RTMPMessage] = []
     /// The same, byte for byte and with the handshake; whoever reads it empties it.
@@ -30,8 +36,14 @@ struct SessionRun {
         while violation == nil, let part = rest.readSlice(length: min(step, rest.readableBytes)), part.readableBytes > 0
         {
             do {
-                try session.receive(part)
+                try session.receive(part, at: now)
                 while let event = try session.next() { take(event) }
+                while session.isPaused {
+                    pauses += 1
+                    takeOutput()
+                    session.resume()
+                    while let event = try session.next() { take(event) }
+                }
             } catch {
                 violation = error
             }
@@ -55,6 +67,7 @@ struct SessionRun {
 
     mutating func takeOutput() {
         guard var output = session.takeOutput() else { return }
+        largestOutput = max(largestOutput, output.readableBytes)
         rawReplies.writeImmutableBuffer(output)
         let skipped = min(handshakeLeft, output.readableBytes)
         output.moveReaderIndex(forwardBy: skipped)

@@ -130,6 +130,14 @@ struct StageInvitationTests {
         #expect(await news(eve) == ["created \(late.sid)", "accepted \(late.sid)", "cancelled \(late.sid)"])
     }
 
+    @Test("Who comes for its stream while the gateway goes is sent to the next one, and holds its end not up")
+    func streamsWhileClosing() throws {
+        directory.endReaders()
+        #expect(code { _ = try directory.subscribe(identity: "zoe") } == 53006)
+        #expect(code { _ = try directory.subscribe(room: "show", after: nil) } == 53006)
+        #expect(directory.readerCount == 0)
+    }
+
     private func news(_ subscription: EventSubscription) async -> [String] {
         var news: [String] = []
         for await event in subscription.events {

@@ -36,4 +36,14 @@ struct MixerFramesTests {
         directory.mixerStopped(room: "show")
         #expect(try directory.room("show").frames == nil)
     }
+
+    @Test("Counts that no mixer can have counted are not believed, so that their sum is a number")
+    func huge() {
+        var counts = [Int](repeating: 1, count: MixerFrames.bounds.count + 1)
+        #expect(MixerFrames(counts: counts, seconds: 1, lost: [:]) != nil)
+        (counts[0], counts[1]) = (.max, .max)
+        #expect(MixerFrames(counts: counts, seconds: 1, lost: [:]) == nil)
+        #expect(MixerFrames(counts: counts.map { _ in 0 }, seconds: 1e300, lost: [:]) == nil)
+        #expect(MixerFrames(counts: counts.map { _ in 0 }, seconds: 1, lost: [.jump: .max])?.lost == [:])
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Stage
 import Testing
 
@@ -22,5 +23,16 @@ struct FrameRateTests {
         #expect(rate.sample(ofPicture: 30_000) == 1001 * 48_000)
         #expect(rate.sample(ofPicture: 30_000 * 31_536) == 1001 * 48_000 * 31_536)
         #expect(rate.sample(ofPicture: 1) == 1601)
+    }
+
+    @Test(
+        "A stored rate is one that could be asked for",
+        arguments: [(0, 1), (30, 0), (-30, 1), (61, 1), (.max, 1), (.max, .max)]
+    )
+    func stored(numerator: Int, denominator: Int) throws {
+        let json = Data(#"{"numerator":\#(numerator),"denominator":\#(denominator)}"#.utf8)
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(FrameRate.self, from: json) }
+        let rate = FrameRate(30000, per: 1001)
+        #expect(try JSONDecoder().decode(FrameRate.self, from: JSONEncoder().encode(rate)) == rate)
     }
 }

@@ -49,4 +49,11 @@ struct RenditionLadderTests {
         #expect(!String(decoding: plain, as: UTF8.self).contains("ladder"))
         #expect(try JSONDecoder().decode(ProgramConfiguration.self, from: plain) == ProgramConfiguration())
     }
+
+    @Test("Sizes and rates that no picture has are refused, in whatever order they come")
+    func huge() {
+        let huge = Rendition(name: "a", width: .max, height: .max, videoBitrate: .max)
+        let ladder = RenditionLadder(renditions: [huge, Rendition(name: "b", width: .min, height: 2, videoBitrate: 1)])
+        #expect(throws: StageError.self) { try ladder.validate(in: ProgramConfiguration()) }
+    }
 }

@@ -17,7 +17,7 @@ struct AdmissionTests {
     private func sid(_ admission: ViewerAdmission) -> String {
         switch admission {
         case .viewer(let sid), .uncounted(let sid): sid
-        case .refused: ""
+        case .refused, .crowded: ""
         }
     }
 

@@ -1,5 +1,7 @@
 import FootlightTesting
 import Foundation
+import GRDB
+import SQLiteStore
 import Testing
 
 @testable import Webhooks
@@ -107,6 +109,36 @@ struct OutboxTests {
                 #expect(try await eventually { try await dispatcher.mark("place") == value })
             }
             #expect(try await stand.dispatcher().mark("place") == 9)
+        }
+    }
+
+    @Test("Counts of a damaged database are brought to where one more can be counted")
+    func damagedCounts() async throws {
+        try await Stand.run { (stand) async throws in
+            let receiver = Receiver(group: stand.group)
+            let port = try await receiver.open()
+            let first = try stand.dispatcher()
+            let endpoint = try await stand.endpoint(first, at: receiver, port: port)
+            first.post(1...1)
+            #expect(try await eventually { first.pending(of: endpoint.id) == 1 })
+            await first.close()
+            let database = try OutboxDatabase(path: stand.path, lockTimeout: 1)
+            try database.store.write { database in
+                try database.execute(
+                    sql: """
+                        PRAGMA defer_foreign_keys = ON;
+                        UPDATE endpoint SET failures = 9223372036854775807, dropped = 9223372036854775807;
+                        UPDATE delivery SET tries = 9223372036854775807, seq = 9223372036854775807;
+                        UPDATE message SET seq = 9223372036854775807;
+                        """
+                )
+            }
+            database.close()
+            let later = try stand.dispatcher()
+            later.post(2...2)
+            try await stand.delivering(later) { () async throws in
+                #expect(try await eventually { receiver.letters.count == 2 })
+            }
         }
     }
 }

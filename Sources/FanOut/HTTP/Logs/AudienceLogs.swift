@@ -1,4 +1,5 @@
 public import Foundation
+import Glibc
 public import Media
 public import NIOCore
 public import Stage
@@ -17,40 +18,59 @@ public final class AudienceLogs: Sendable {
         case notGzip
         /// As many logs are being read as may be.
         case busy
+        /// More lines than are read at a time.
+        case tooManyLines
+        /// Most lines are no JSON, or do not say what was asked for and how that was answered.
+        case malformed
+        /// Reading it took longer than it may.
+        case tooMuchWork
     }
 
     private struct State {
         var replay = LogReplay<LoggedRequest>()
         var total = LogReceipt()
         var reading = 0
+        /// Whose logs are being received or read.
+        var senders: Set<String> = []
     }
 
     /// Most bytes of a log as it is sent.
     public static let bodyLimit = 8 << 20
     /// Most bytes of a log when it is expanded.
     public static let textLimit = 32 << 20
+    /// Most lines of a log.
+    public static let lineLimit = 200_000
+    /// Longest time for which a log may take a processor, in nanoseconds.
+    public static let workLimit: Int64 = 1_000_000_000
     /// Logs that are read at a time.
     private static let readers = 4
+    /// Senders whose logs are received at a time.
+    private static let senderLimit = 64
     /// Lines after which others get a turn.
-    private static let linesPerTurn = 256
+    private static let linesPerTurn = 64
+    /// Nanoseconds of work after which it rests.
+    private static let longestTurn: Int64 = 5_000_000
 
     private let audience: any AudienceObserving
     private let takesDevices: Bool
     private let clock: any MonotonicClock
     private let wall: @Sendable () -> Date
     private let isOn: @Sendable (String) -> Bool
+    private let workLimit: Int64
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - takesDevices: Whether ids that devices keep for themselves are used.
     ///   - clock: The audience's.
     ///   - wall: What lines' times are compared with.
+    ///   - workLimit: Longest time for which a log may take a processor, in nanoseconds.
     ///   - isOn: Whether there is a program of a room; nobody is counted in one that is over.
     public init(
         audience: any AudienceObserving,
         takesDevices: Bool = false,
         clock: any MonotonicClock = SystemClock(),
         wall: @escaping @Sendable () -> Date = { Date() },
+        workLimit: Int64 = AudienceLogs.workLimit,
         isOn: @escaping @Sendable (_ room: String) -> Bool
     ) {
         self.audience = audience
@@ -58,6 +78,7 @@ public final class AudienceLogs: Sendable {
         self.clock = clock
         self.wall = wall
         self.isOn = isOn
+        self.workLimit = workLimit
     }
 
     /// What became of all lines until now.
@@ -69,6 +90,7 @@ public final class AudienceLogs: Sendable {
     ///   - isCompressed: Whether it is a gzip file.
     ///   - name: Whose log it is.
     ///   - room: The one room that it may tell of; nil for all.
+    /// - Throws: A fault, and then no line of the log counts.
     public func take(
         _ body: ByteBuffer,
         isCompressed: Bool,
@@ -77,28 +99,32 @@ public final class AudienceLogs: Sendable {
     ) async throws(Fault) -> LogReceipt {
         guard beginReading() else { throw .busy }
         defer { state.withLock { $0.reading -= 1 } }
-        var body = body
-        if isCompressed {
-            switch Gzip.expand(body, limit: Self.textLimit) {
-            case .success(let text): body = text
-            case .failure(.tooLarge): throw .tooLarge
-            case .failure(.damaged): throw .notGzip
-            }
-        }
+        var spent: Int64 = 0
+        var start = Self.processorTime
+        let body = isCompressed ? try Self.expanded(body) : body
         guard body.readableBytes <= Self.textLimit else { throw .tooLarge }
-        var receipt = LogReceipt()
-        var requests: [LoggedRequest] = []
-        var count = 0
-        for line in body.readableBytesView.split(whereSeparator: { $0 == 10 || $0 == 13 }) {
-            switch read(line) {
-            case .success(let request) where room == nil || request.room == room: requests.append(request)
-            case .success, .failure(.other): receipt.ignored += 1
-            case .failure(.nameless): receipt.nameless += 1
-            case .failure(.malformed): receipt.malformed += 1
+        guard LogReading.lineCount(of: body, limit: Self.lineLimit) <= Self.lineLimit else { throw .tooManyLines }
+        var reading = LogReading(body, room: room, takesDevices: takesDevices)
+        var owed: Int64 = 0
+        while !reading.isAtEnd {
+            reading.read(lines: Self.linesPerTurn)
+            guard !reading.isMalformed else { throw .malformed }
+            let turn = Self.processorTime - start
+            spent += turn
+            owed += turn
+            guard spent <= workLimit else { throw .tooMuchWork }
+            if owed >= Self.longestTurn {
+                // As long as it worked others work, so that no log takes more than half a processor.
+                try? await Task.sleep(nanoseconds: UInt64(owed))
+                owed = 0
+            } else {
+                await Task.yield()
             }
-            count += 1
-            if count.isMultiple(of: Self.linesPerTurn) { await Task.yield() }
+            // It may go on on another thread.
+            start = Self.processorTime
         }
+        let requests = reading.requests
+        var receipt = reading.receipt
         let date = wall().timeIntervalSince1970
         let bundle = requests.map { request in
             // Within a century of now, so that whole milliseconds can hold it.
@@ -114,6 +140,29 @@ public final class AudienceLogs: Sendable {
         }
     }
 
+    /// Begins to receive a log; nobody sends two at a time.
+    ///
+    /// - Returns: Whether it may be sent; then `endReceiving` is to be called.
+    public func beginReceiving(of name: String) -> Bool {
+        state.withLock { state in
+            guard state.senders.count < Self.senderLimit else { return false }
+            return state.senders.insert(name).inserted
+        }
+    }
+
+    /// The log was received and read, or was not.
+    public func endReceiving(of name: String) {
+        state.withLock { _ = $0.senders.remove(name) }
+    }
+
+    private static func expanded(_ body: ByteBuffer) throws(Fault) -> ByteBuffer {
+        switch Gzip.expand(body, limit: textLimit) {
+        case .success(let text): return text
+        case .failure(.tooLarge): throw .tooLarge
+        case .failure(.damaged): throw .notGzip
+        }
+    }
+
     private func beginReading() -> Bool {
         state.withLock { state in
             guard state.reading < Self.readers else { return false }
@@ -122,16 +171,11 @@ public final class AudienceLogs: Sendable {
         }
     }
 
-    private func read(_ line: ByteBufferView) -> Result<LoggedRequest, LoggedRequest.Fault> {
-        // Most of a log is segments, which no names stand on: those are not taken apart.
-        if line.first == UInt8(ascii: "{"), line.last == UInt8(ascii: "}"), line.firstRange(of: ".m3u8".utf8) == nil {
-            return .failure(line.count <= LogLine.limit ? .other : .malformed)
-        }
-        do throws(LoggedRequest.Fault) {
-            return .success(try LoggedRequest(Data(line), takesDevices: takesDevices))
-        } catch {
-            return .failure(error)
-        }
+    /// The time for which this thread has used a processor, in nanoseconds.
+    private static var processorTime: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     // MARK: Counting

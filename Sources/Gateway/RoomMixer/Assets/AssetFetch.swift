@@ -8,9 +8,9 @@ import Stage
 
 /// Asks for one asset over HTTP, each on a connection of its own.
 ///
-/// A URL comes from an operator, and so could be used to reach what only this machine reaches: all addresses that its name
-/// leads to must be public, unless private ones are allowed, and the connection goes to one that was looked at. So does
-/// each redirect. The gateway's own ports are never asked.
+/// A URL comes from an operator or, as that of an avatar, from any participant, and so could be used to reach what only
+/// this machine reaches: all addresses that its name leads to must be public, unless the caller allows private ones, and the
+/// connection goes to one that was looked at. So does each redirect. The gateway's own ports are never asked.
 struct AssetFetch: Sendable {
     /// Time from the question to the last byte; what may be larger may take longer.
     static func deadline(of kind: Asset.Kind) -> TimeAmount {
@@ -45,17 +45,22 @@ struct AssetFetch: Sendable {
         guard let address = AssetAddress(url: url) else {
             return loop.makeFailedFuture(AssetError(.badAddress, "not an http or https URL"))
         }
-        return withDeadline(of: kind, on: loop) { follow(address, kind, redirects: 0, on: loop, until: $0) }
+        return withDeadline(Self.deadline(of: kind), on: loop) { cancelled in
+            follow(address, kind, redirects: 0, on: loop, until: cancelled)
+        }
     }
 
-    /// Fetches what was uploaded to the gateway, where `source` says.
+    /// Fetches what was uploaded to the gateway, or what it fetches in turn, where `source` says.
+    ///
+    /// - Parameter reserve: Time on top of the deadline of its kind.
     func fetch(
         uploaded source: RoomEvents.Source,
         _ kind: Asset.Kind,
+        reserve: TimeAmount = .zero,
         on loop: any EventLoop
     ) -> EventLoopFuture<ByteBuffer> {
         let address = AssetAddress(isSecure: false, host: source.host, port: source.port, path: source.path)
-        return withDeadline(of: kind, on: loop) { cancelled in
+        return withDeadline(Self.deadline(of: kind) + reserve, on: loop) { cancelled in
             connect(to: address, on: loop) { bootstrap in bootstrap.connect(host: address.host, port: address.port) }
                 .flatMap { channel in
                     ask(channel, address, token: source.token, most: AssetStore.limit(of: kind), until: cancelled)
@@ -66,12 +71,12 @@ struct AssetFetch: Sendable {
 
     /// Fails what `body` does when it takes too long; it is told by a future that then fails.
     private func withDeadline(
-        of kind: Asset.Kind,
+        _ deadline: TimeAmount,
         on loop: any EventLoop,
         _ body: (EventLoopFuture<Void>) -> EventLoopFuture<ByteBuffer>
     ) -> EventLoopFuture<ByteBuffer> {
         let timeUp = loop.makePromise(of: Void.self)
-        let timer = loop.scheduleTask(in: Self.deadline(of: kind)) {
+        let timer = loop.scheduleTask(in: deadline) {
             timeUp.fail(AssetError(.unreachable, "took too long"))
         }
         // Not every step can be cancelled: what is still under way then ends for nobody.

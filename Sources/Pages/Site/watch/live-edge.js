@@ -36,10 +36,10 @@ export class LiveEdge {
   /**
    * What to do at this moment.
    *
-   * `ranges` are the buffered ones as pairs of seconds; `now` is in seconds. The answer has the rate to play at, and
-   * `seek` where to go on, null to stay.
+   * `ranges` are the buffered ones as pairs of seconds; `now` is in seconds; `isStarved` is whether the browser has nothing
+   * to play on with, whatever the ranges say. The answer has the rate to play at, and `seek` where to go on, null to stay.
    */
-  step({ now, position, ranges }) {
+  step({ now, position, ranges, isStarved = false }) {
     if (this.caution > 0 && now - this.calmSince > 60) {
       this.caution = Math.max(0, this.caution - stallCost);
       this.calmSince = now;
@@ -59,9 +59,10 @@ export class LiveEdge {
     }
     const excess = edge - position - this.target;
     if (excess > jumpBehind) return { rate: 1, seek: this.place(last) };
-    // Just before the end of a range, with more behind it: step over the seam.
+    // Just before the end of a range, with more behind it: step over the seam. A browser may stand still some pictures
+    // earlier, where one of the tracks ends.
     const following = ranges[ranges.indexOf(here) + 1];
-    if (following && here[1] - position < 0.05) return { rate: 1, seek: following[0] + 0.02 };
+    if (following && here[1] - position < (isStarved ? 0.5 : 0.05)) return { rate: 1, seek: following[0] + 0.02 };
     const missing = excess + this.grain;
     if (missing >= -tolerance && excess <= tolerance) return { rate: 1, seek: null };
     const rate = 1 + (excess > tolerance ? excess : missing) * 0.1;

@@ -12,6 +12,8 @@ const MediaSourceKind = globalThis.ManagedMediaSource ?? globalThis.MediaSource;
 /** Seconds kept behind the playback position. */
 const keptBehind = 20;
 const controlInterval = 200;
+/** Seconds between two pieces of media that a browser plays over. */
+const smallestHole = 0.01;
 /** Milliseconds after which a beginning is not put off any more. */
 const patience = 1500;
 
@@ -179,12 +181,15 @@ export class MSEPlayer {
     }
   }
 
-  /** Puts media whose own clock began anew where the media before it ends. */
+  /**
+   * Puts media of another encoder, or of another clock, where the media before it ends: playback goes on over the seam
+   * without a hole, in which it would stand still.
+   */
   async join(decoded) {
     const end = this.queue.ranges.at(-1)?.[1];
     if (end === undefined) return;
     const natural = decoded + this.queue.buffer.timestampOffset;
-    if (Math.abs(natural - end) > 0.5) await this.queue.shift(end - decoded);
+    if (Math.abs(natural - end) > smallestHole) await this.queue.shift(end - decoded);
   }
 
   /** Begins to play where the live edge is far enough away, once all is there that was when the viewer came. */
@@ -211,6 +216,7 @@ export class MSEPlayer {
       now: performance.now() / 1000,
       position: this.video.currentTime,
       ranges: rangesOf(this.video.buffered),
+      isStarved: this.video.readyState < HTMLMediaElement.HAVE_FUTURE_DATA,
     });
     if (seek !== null) this.video.currentTime = seek;
     if (Math.abs(this.video.playbackRate - rate) > 0.005) this.video.playbackRate = rate;

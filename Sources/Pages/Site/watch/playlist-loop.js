@@ -9,7 +9,7 @@ import { BackOff, HTTPFailure, pause, take } from './transport.js';
  * @returns Why it ended: `ended`, `stopped`, `gone` or `refused`.
  */
 export async function followPlaylist(url, signal, onPlaylist) {
-  const backOff = new BackOff();
+  const backOff = new BackOff(0.4, 1.6);
   let playlist = null;
   let version = '';
   while (!signal.aborted) {
@@ -32,6 +32,7 @@ export async function followPlaylist(url, signal, onPlaylist) {
       // A server that should have waited, and did not, is not asked in a tight loop.
       else if (!isNews) await pause(Math.max(0.05, playlist.partTarget - elapsed), signal);
     } catch (error) {
+      // A gateway that is gone is back in a moment, and what was played until then goes on in the same place.
       if (signal.aborted) break;
       if (error instanceof HTTPFailure && [403, 410].includes(error.status)) return 'refused';
       if (error instanceof HTTPFailure && error.status === 404) return 'gone';

@@ -52,7 +52,7 @@ export class Program extends EventTarget {
   }
 
   async run() {
-    const backOff = new BackOff(1, 5);
+    const backOff = new BackOff(0.5, 2);
     for (;;) {
       try {
         const reason = await this.playOnce();
@@ -62,7 +62,9 @@ export class Program extends EventTarget {
       } catch (error) {
         this.become(stateAfter(error));
       }
-      await pause(this.state === 'waiting' ? 1.5 + Math.random() : backOff.failed());
+      // Whoever found no room leaves the gateway the time to have some.
+      const seconds = { waiting: 1.5, full: 4 }[this.state];
+      await pause(seconds ? seconds + Math.random() : backOff.failed());
     }
   }
 
@@ -169,8 +171,12 @@ export class Program extends EventTarget {
   }
 }
 
-/** What it means that there is no playlist: no program yet, no room for another viewer, or something worse. */
+/** The gateway's number for having no room. */
+const busy = 53006;
+
+/** What it means that there is no playlist: no program yet or not at present, no room for another viewer, or worse. */
 function stateAfter(error) {
-  const status = error instanceof HTTPFailure ? error.status : null;
-  return { 404: 'waiting', 503: 'full' }[status] ?? 'failed';
+  const { status, code } = error instanceof HTTPFailure ? error : {};
+  if (status === 503) return code === busy ? 'full' : 'waiting';
+  return status === 404 ? 'waiting' : 'failed';
 }

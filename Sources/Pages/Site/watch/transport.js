@@ -1,9 +1,20 @@
 // Fetching with a deadline, and coming back after a failure.
 
 export class HTTPFailure extends Error {
-  constructor(status, url) {
+  /** @param code The gateway's own number of the failure; null where it has none. */
+  constructor(status, url, code = null) {
     super(`${status} for ${new URL(url).pathname}`);
     this.status = status;
+    this.code = code;
+  }
+}
+
+async function codeOf(response) {
+  if (!response.headers.get('Content-Type')?.startsWith('application/json')) return null;
+  try {
+    return (await response.json()).error.code;
+  } catch {
+    return null;
   }
 }
 
@@ -16,7 +27,7 @@ export class HTTPFailure extends Error {
 export async function take(url, read, { signal, seconds = 10 } = {}) {
   const limit = AbortSignal.timeout(seconds * 1000);
   const response = await fetch(url, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
-  if (!response.ok) throw new HTTPFailure(response.status, response.url);
+  if (!response.ok) throw new HTTPFailure(response.status, response.url, await codeOf(response));
   return { body: await response[read](), url: response.url };
 }
 

@@ -83,6 +83,62 @@ struct AudienceLogsTests {
         #expect(audience.story.count == 501 && audience.story.last == "playlist s-b")
     }
 
+    @Test("A small file that is a great many lines is refused before they are read, and costs next to nothing")
+    func manyLines() async throws {
+        let logs = logs()
+        let text = ByteBuffer(string: String(repeating: "{\"a\":1}\n", count: 1_400_000))
+        let body = try #require(Gzip.compress(text))
+        #expect(body.readableBytes < 40_000 && text.readableBytes > 11_000_000)
+        let start = Self.processorSeconds
+        await #expect(throws: AudienceLogs.Fault.tooManyLines) {
+            try await logs.take(body, isCompressed: true, of: "cdn")
+        }
+        #expect(Self.processorSeconds - start < 0.5)
+        // As many as there may be are read: all other lines than those of playlists cost little.
+        let most = ByteBuffer(string: String(repeating: "{\"a\":1}\n", count: AudienceLogs.lineLimit))
+        #expect(try await logs.take(most, isCompressed: false, of: "cdn").ignored == AudienceLogs.lineLimit)
+        #expect(logs.total.ignored == AudienceLogs.lineLimit)
+    }
+
+    @Test("What is mostly no log is refused after a thousand lines; a log may have some that are none")
+    func malformed() async throws {
+        let logs = logs()
+        await #expect(throws: AudienceLogs.Fault.malformed) {
+            try await take(Array(repeating: #"{"a":".m3u8"}"#, count: 100_000), logs)
+        }
+        #expect(logs.total == LogReceipt())
+        let good = Array(repeating: Self.line("/live/r/1/s1.m4s"), count: 2000)
+        #expect(try await take(good + Array(repeating: "GET /x 200", count: 1900), logs).malformed == 1900)
+        #expect(try await take(Array(repeating: "x", count: 1000), logs).malformed == 1000)
+        // One line without end is one.
+        #expect(try await take([String(repeating: "[", count: 5_000_000)], logs).malformed == 1)
+    }
+
+    @Test("A log that takes more than its time on the processor is refused, and no line of it counts")
+    func work() async throws {
+        let logs = AudienceLogs(audience: audience, clock: clock, workLimit: 10_000_000) { _ in true }
+        let lines = (0..<20_000).map { Self.line("/live/r/media.m3u8?sid=r-\($0)") }
+        await #expect(throws: AudienceLogs.Fault.tooMuchWork) { try await take(lines, logs) }
+        #expect(logs.total == LogReceipt())
+    }
+
+    @Test("A sender's logs are received one at a time, and those of so many senders")
+    func senders() {
+        let logs = logs()
+        #expect(logs.beginReceiving(of: "a") && logs.beginReceiving(of: "b") && !logs.beginReceiving(of: "a"))
+        logs.endReceiving(of: "a")
+        #expect(logs.beginReceiving(of: "a"))
+        for number in 0..<62 { #expect(logs.beginReceiving(of: "\(number)")) }
+        #expect(!logs.beginReceiving(of: "more"))
+    }
+
+    /// The time for which this process has used processors.
+    private static var processorSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     @Test("What is no gzip file, only a part of one, or too much when it is expanded is refused")
     func refused() async throws {
         let logs = logs()

@@ -38,7 +38,7 @@ struct KilledAudienceTests {
         let directory = try DataDirectory(gateway.dataFolder)
         let tokens = await AccessTokens(
             signingKey: try directory.secret("signing"),
-            kid: KeyRotation.currentName(in: directory)
+            kid: try KeyRotation.currentName(in: directory)
         )
         let token = try await tokens.mint(
             identity: "mixer",

@@ -106,9 +106,10 @@ struct DecoratedShowTests {
     ) async throws -> PictureFrame {
         let file = stage.folder.file("snapshot.png")
         let address = "http://127.0.0.1:\(stage.gateway.endpoints.httpPort)" + stage.path("snapshot.png")
+        let bearer = "Authorization: Bearer " + (try stage.gateway.operatorToken)
         var newest: PictureFrame?
         _ = try await eventually(every: .milliseconds(200)) {
-            guard (try? await ChildProcess.run(["curl", "-sf", "-o", file, address])) != nil,
+            guard (try? await ChildProcess.run(["curl", "-sf", "-H", bearer, "-o", file, address])) != nil,
                 let picture = try? await Recording(path: file).picture(at: 0)
             else { return false }
             newest = picture

@@ -46,7 +46,9 @@ struct EmptyRoomTests {
         #expect(recording == "RECORDING_STARTED" && hls == "HLS_PLAYABLE")
         let picture = stage.folder.file("snapshot.png")
         let address = "http://127.0.0.1:\(gateway.endpoints.httpPort)" + stage.path("snapshot.png")
-        _ = try await ChildProcess.run(["curl", "-sSf", "-o", picture, address])
+        _ = try await ChildProcess.run([
+            "curl", "-sSf", "-H", "Authorization: Bearer " + (try gateway.operatorToken), "-o", picture, address,
+        ])
         let shown = try await Recording(path: picture).picture(at: 0)
         let middle = shown.averageColour(x: 20, y: 20, width: shown.width - 40, height: shown.height - 40)
         #expect(middle.distance(to: Colour(red: 0, green: 255, blue: 0)) < 60, "\(middle)")

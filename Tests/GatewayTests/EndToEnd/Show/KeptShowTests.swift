@@ -27,9 +27,9 @@ struct KeptShowTests {
         let host = try stage.publish(try await stage.clip(HostScript(.red, tone: 440)), as: ada)
         try await stage.waitUntilOnAir()
 
-        // A picture of the program, without a token.
-        let picture = stage.folder.file("snapshot.png")
-        let address = "http://127.0.0.1:\(gateway.endpoints.httpPort)/v1/rooms/kept/snapshot.png?width=300"
+        // A picture of the program, without a token; a PNG is for those who have one.
+        let picture = stage.folder.file("snapshot.jpg")
+        let address = "http://127.0.0.1:\(gateway.endpoints.httpPort)/v1/rooms/kept/snapshot.jpg?width=300"
         let isShown = try await eventually(every: .milliseconds(200)) {
             _ = try await ChildProcess.run(["curl", "-s", "-o", picture, address])
             guard let image = try? await Recording(path: picture).picture(at: 0) else { return false }
@@ -37,11 +37,9 @@ struct KeptShowTests {
             return image.width == 320 && colour.red > 150 && colour.green < 90
         }
         #expect(isShown)
-        let head = try await gateway.request(
-            "HEAD",
-            port: gateway.endpoints.httpPort,
-            "/v1/rooms/kept/snapshot.png?width=300"
-        )
+        let png = "/v1/rooms/kept/snapshot.png?width=300"
+        #expect(try await gateway.api("GET", png, token: "").status == 401)
+        let head = try await gateway.api("HEAD", png)
         #expect(head.status == 200 && head.headers["content-type"] == "image/png" && head.headers["etag"] != nil)
 
         // The renditions, played as anybody would.

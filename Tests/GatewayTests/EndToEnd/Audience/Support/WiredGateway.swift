@@ -66,7 +66,7 @@ final class WiredGateway: Sendable {
         let web = GatewayWeb(
             pipeline: pipeline,
             ports: ports,
-            health: Health(),
+            health: Health(logger: logger),
             configuration: configuration,
             logger: logger
         )

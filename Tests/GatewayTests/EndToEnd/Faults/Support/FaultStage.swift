@@ -20,15 +20,17 @@ final class FaultStage: Sendable {
     ///   - linger: Seconds for which the program goes on once the room has ended.
     ///   - isPlain: Nothing is levelled, written on tiles or moved slowly; otherwise the room has the usual settings.
     ///   - environment: Settings of the gateway.
+    ///   - descriptors: How many files and connections it may have open.
     init(
         room: String,
         linger: Int = 0,
         isPlain: Bool = true,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        descriptors: Int? = nil
     ) async throws {
         self.room = room
         folder = try TemporaryFolder("faults")
-        gateway = try await GatewayProcess(environment: environment)
+        gateway = try await GatewayProcess(environment: environment, descriptors: descriptors)
         // Tones are measured: each is to be as loud as it was sent.
         let sound: JSONValue = isPlain ? ["levelling": false] : [:]
         let body: JSONValue = ["unique_name": .string(room), "sound": sound, "linger": .number(Double(linger))]

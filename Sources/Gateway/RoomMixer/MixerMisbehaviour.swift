@@ -1,0 +1,71 @@
+#if DEBUG
+import CSeccomp
+import Foundation
+import Glibc
+import Logging
+import Synchronization
+
+/// Does, in builds for tests only, what code that has taken hold of a mixer would do.
+///
+/// `FOOTLIGHT_MIXER_MISBEHAVE` in the gateway's environment says what; SIGUSR2 to a mixer has it done there.
+enum MixerMisbehaviour {
+    private static let variable = "FOOTLIGHT_MIXER_MISBEHAVE"
+    private static let isWanted = Atomic<Bool>(false)
+    /// With what the process ends when what it tried was refused and nothing else ended it.
+    private static let refusedStatus: Int32 = 96
+
+    /// Waits for the signal, on a thread of its own.
+    static func arm(_ logger: Logger) {
+        guard let deed = ProcessInfo.processInfo.environment[variable] else { return }
+        isWanted.store(false, ordering: .relaxed)
+        signal(SIGUSR2) { _ in MixerMisbehaviour.isWanted.store(true, ordering: .relaxed) }
+        Thread.detachNewThread {
+            while !isWanted.load(ordering: .relaxed) { usleep(20_000) }
+            let outcome = perform(deed)
+            logger.error("a forbidden deed was tried", metadata: ["deed": "\(deed)", "outcome": "\(outcome)"])
+            exit(refusedStatus)
+        }
+    }
+
+    /// - Returns: What became of it, in words.
+    private static func perform(_ deed: String) -> String {
+        let parts = deed.split(separator: " ", maxSplits: 1).map(String.init)
+        let argument = parts.count > 1 ? parts[1] : ""
+        switch parts.first {
+        case "read":
+            let marks = ProcessInfo.processInfo.environment[RoomMixer.marksVariable] ?? ""
+            let file = open(URL(fileURLWithPath: marks).deletingLastPathComponent().path + "/" + argument, O_RDONLY)
+            return file >= 0 ? "done" : "refused: \(String(cString: strerror(errno)))"
+        case "exec":
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+            execv("/bin/true", &arguments)
+            return "refused: \(String(cString: strerror(errno)))"
+        case "fork":
+            var child = pid_t()
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+            let status = posix_spawn(&child, "/bin/true", nil, nil, &arguments, nil)
+            return status == 0 ? "done" : "refused: \(String(cString: strerror(status)))"
+        case "connect":
+            let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = (UInt16(argument) ?? 0).bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(end, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            return status == 0 ? "done" : "refused: \(String(cString: strerror(errno)))"
+        case "allocate":
+            var total = 0
+            while let memory = malloc(64 << 20) {
+                memset(memory, 1, 64 << 20)
+                total += 64
+            }
+            return "refused after \(total) MiB"
+        default: return "not known"
+        }
+    }
+}
+#endif

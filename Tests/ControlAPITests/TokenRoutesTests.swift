@@ -1,0 +1,267 @@
+import FootlightTesting
+import Foundation
+import GatewayModel
+import Media
+import Stage
+import Synchronization
+import Testing
+
+@testable import ControlAPI
+
+@Suite("Revoking tokens")
+struct TokenRoutesTests {
+    private static let revoke = "/v1/tokens/revoke"
+    private static let list = "/v1/tokens/revoked"
+
+    private func ann(_ server: ControlServer) async throws -> (bearer: ControlServer.Bearer, id: String, token: String)
+    {
+        let token = try await server.tokens.mint(identity: "ann", room: "show", mode: .receiveOnly, expiresIn: 600)
+        let id = try #require(try await server.tokens.verify(token).tokenID)
+        return (.token(token), id, token)
+    }
+
+    @Test("A token that is revoked by its id is refused at once with 20101, is listed, and can be accepted again")
+    func byID() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await ann(server)
+            #expect(try await server.ask("GET", "/v1/rooms/show", as: ann.bearer).status == 200)
+            let answer = try await server.ask("POST", Self.revoke, #"{"jti":"\#(ann.id)"}"#)
+            let entry = try answer.decode(RevokedTokenResource.self)
+            #expect(answer.status == 200 && entry.jti == ann.id && entry.revokedBy == "operator")
+            let refused = try await server.ask("GET", "/v1/rooms/show", as: ann.bearer)
+            #expect(refused.refusal == "401/20101" && refused.error?.message == "Access Token revoked")
+            #expect(refused.error?.retryable == false)
+            let list = try await server.ask("GET", Self.list).decode(RevokedTokenList.self)
+            #expect(list.tokens == [entry] && list.meta.nextPageToken == nil)
+            let again = try await server.ask("POST", Self.revoke, #"{"jti":"\#(ann.id)"}"#)
+            #expect(try again.decode(RevokedTokenResource.self) == entry)
+            #expect(try await server.ask("DELETE", "\(Self.list)/\(ann.id)").status == 204)
+            #expect(try await server.ask("DELETE", "\(Self.list)/\(ann.id)").refusal == "404/404")
+            #expect(try await server.ask("GET", "/v1/rooms/show", as: ann.bearer).status == 200)
+        }
+    }
+
+    @Test("A token is revoked by itself, which says whose it was and until when; twice is once")
+    func byToken() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await ann(server)
+            for _ in 0..<2 {
+                let answer = try await server.ask("POST", Self.revoke, #"{"token":"\#(ann.token)"}"#)
+                let entry = try answer.decode(RevokedTokenResource.self)
+                #expect(entry.jti == ann.id && entry.identity == "ann" && entry.role == "participant")
+                let left = entry.expiresAt.seconds - Date().timeIntervalSince1970
+                #expect((590...601).contains(left))
+            }
+            #expect(try await server.ask("GET", "/v1/rooms/show", as: ann.bearer).refusal == "401/20101")
+            #expect(try await server.ask("GET", Self.list).decode(RevokedTokenList.self).tokens.count == 1)
+        }
+    }
+
+    @Test("What names no token, or two, or one that is not good anyway, is refused with 3073")
+    func wrongBodies() async throws {
+        try await ControlServer.run { (server) async throws in
+            let foreign = await AccessTokens(signingKey: [UInt8](repeating: 8, count: 32), kid: "k1")
+            let forged = try await foreign.mintOperator(expiresIn: 60)
+            let late = try await server.tokens.mintOperator(expiresIn: -60)
+            for body in [
+                "{}", #"{"jti":"a","token":"b"}"#, #"{"jti":""}"#, #"{"jti":"\#(String(repeating: "x", count: 129))"}"#,
+                #"{"jti":"a","expires_at":"2001-01-01T00:00:00Z"}"#,
+                #"{"jti":"a","expires_at":"9001-01-01T00:00:00Z"}"#,
+                #"{"token":"x"}"#, #"{"token":"\#(forged)"}"#, #"{"token":"\#(late)"}"#,
+            ] {
+                #expect(try await server.ask("POST", Self.revoke, body).refusal == "400/3073", "\(body)")
+            }
+            #expect(try await server.ask("POST", Self.revoke, #"{"jti":7}"#).refusal == "400/53004")
+            #expect(try await server.ask("GET", Self.list).decode(RevokedTokenList.self).tokens.isEmpty)
+        }
+    }
+
+    @Test("Only operators revoke, list and accept again")
+    func rights() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let end = Date().timeIntervalSince1970 + 60
+            var bearers = [try await ann(server).bearer]
+            for role in [AccessRole.monitor, .relay, .thumbnail] {
+                let claims = AccessClaims(identity: "box", role: role, expiresAt: end)
+                bearers.append(.token(try await server.tokens.mint(claims)))
+            }
+            for bearer in bearers {
+                #expect(try await server.ask("POST", Self.revoke, #"{"jti":"x"}"#, as: bearer).refusal == "403/20106")
+                #expect(try await server.ask("GET", Self.list, as: bearer).refusal == "403/20106")
+                #expect(try await server.ask("DELETE", Self.list + "/x", as: bearer).refusal == "403/20106")
+            }
+        }
+    }
+
+    @Test("The list is paged, in the order in which tokens were revoked")
+    func pages() async throws {
+        try await ControlServer.run { (server) async throws in
+            for number in 0..<5 { _ = try await server.ask("POST", Self.revoke, #"{"jti":"t\#(number)"}"#) }
+            let first = try await server.ask("GET", Self.list + "?page_size=3").decode(RevokedTokenList.self)
+            let next = try #require(first.meta.nextPageToken)
+            let second = try await server.ask("GET", Self.list + "?page_size=3&page_token=\(next)")
+            let rest = try second.decode(RevokedTokenList.self)
+            #expect((first.tokens + rest.tokens).map(\.jti) == ["t0", "t1", "t2", "t3", "t4"])
+            #expect(rest.meta.nextPageToken == nil)
+        }
+    }
+
+    @Test(
+        "An event stream of a token that is revoked ends within two seconds, with 20101 as its last word",
+        arguments: ["/v1/rooms/show/events", "/v1/events?identity=me"]
+    )
+    func eventStream(path: String) async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await ann(server)
+            let client = try server.events(path, as: ann.bearer)
+            var events = client.events.makeAsyncIterator()
+            #expect(await events.next()?.retry == "2000")
+            if path.contains("rooms") { #expect(await events.next()?.name == "room.snapshot") }
+            let began = MonotonicTime.now()
+            _ = try await server.ask("POST", Self.revoke, #"{"jti":"\#(ann.id)"}"#)
+            var last: EventClient.Event?
+            while let event = await events.next() { last = event }
+            #expect(MonotonicTime.now().seconds(since: began) < 2)
+            if path.contains("rooms") {
+                #expect(last?.name == "session.disconnected" && last?.data?.error?.code == 20101)
+            }
+            client.close()
+        }
+    }
+
+    @Test(
+        "Streams of figures and of levels end as well when their token is revoked",
+        arguments: ["/v1/viewership/events", "/v1/rooms/show/levels"]
+    )
+    func otherStreams(path: String) async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let claims = AccessClaims(
+                identity: "eye",
+                role: .monitor,
+                expiresAt: Date().timeIntervalSince1970 + 60,
+                tokenID: "eye-1"
+            )
+            let client = try server.events(path, as: .token(try await server.tokens.mint(claims)))
+            var events = client.events.makeAsyncIterator()
+            #expect(await events.next()?.retry == "2000")
+            let began = MonotonicTime.now()
+            _ = try await server.ask("POST", Self.revoke, #"{"jti":"eye-1"}"#)
+            while await events.next() != nil {}
+            #expect(MonotonicTime.now().seconds(since: began) < 2)
+            client.close()
+        }
+    }
+
+    /// The codes with which connections ended.
+    private final class Endings: Sendable {
+        private let kept = Mutex<[Int]>([])
+
+        var codes: [Int] { kept.withLock { $0 } }
+
+        func end(_ error: StageError) {
+            kept.withLock { $0.append(error.code) }
+        }
+    }
+
+    @Test("A stream whose token runs out ends with 20104")
+    func expired() async throws {
+        let time = Mutex(1000.0)
+        let revocations = TokenRevocations([], store: nil) { time.withLock { $0 } }
+        let endings = Endings()
+        func watch(_ id: String, outlives: Bool) -> TokenWatch {
+            let claims = AccessClaims(identity: "a", role: .monitor, expiresAt: 1100, tokenID: id)
+            return revocations.watch(claims, outlivesToken: outlives) { endings.end($0) }
+        }
+        let first = watch("one", outlives: false)
+        let second = watch("two", outlives: true)
+        time.withLock { $0 = 1129 }
+        revocations.endConnections()
+        #expect(endings.codes.isEmpty, "thirty seconds for clocks that differ")
+        time.withLock { $0 = 1131 }
+        revocations.endConnections()
+        revocations.endConnections()
+        #expect(endings.codes == [20104])
+        try await revocations.revoke(RevokedToken(id: "two", revokedAt: 0, revokedBy: "b", expiresAt: 2000))
+        #expect(endings.codes == [20104, 20101])
+        // One that comes a moment too late ends at once.
+        let third = watch("two", outlives: true)
+        #expect(endings.codes == [20104, 20101, 20101])
+        withExtendedLifetime((first, second, third)) {}
+    }
+
+    @Test("Who let go of its connection is told nothing, and what expired leaves the list")
+    func forgets() async throws {
+        let time = Mutex(1000.0)
+        let old = RevokedToken(id: "old", revokedAt: 0, revokedBy: "b", expiresAt: 900)
+        let revocations = TokenRevocations([old], store: nil) { time.withLock { $0 } }
+        #expect(revocations.all.isEmpty && !revocations.contains("old"))
+        let endings = Endings()
+        let claims = AccessClaims(identity: "a", role: .monitor, expiresAt: 1100, tokenID: "one")
+        do {
+            let watch = revocations.watch(claims) { endings.end($0) }
+            withExtendedLifetime(watch) {}
+        }
+        try await revocations.revoke(RevokedToken(id: "one", revokedAt: 1000, revokedBy: "b", expiresAt: 1100))
+        #expect(endings.codes.isEmpty)
+        #expect(revocations.all.map(\.id) == ["one"])
+        time.withLock { $0 = 1131 }
+        #expect(revocations.all.isEmpty)
+    }
+
+    @Test("A list that is full takes no more, and one that cannot be written says so but is in force")
+    func limits() async throws {
+        let end = Date().timeIntervalSince1970 + 600
+        let many = (0..<TokenRevocations.capacity).map { number in
+            RevokedToken(id: "t\(number)", revokedAt: 0, revokedBy: "b", expiresAt: end)
+        }
+        let full = TokenRevocations(many)
+        let one = RevokedToken(id: "one", revokedAt: 0, revokedBy: "b", expiresAt: end)
+        let refusal = await #expect(throws: StageError.self) { try await full.revoke(one) }
+        #expect(refusal?.code == 53006 && !full.contains("one") && full.contains("t7"))
+
+        struct BrokenStore: RevokedTokenStoring {
+            func save(_ tokens: @escaping @Sendable () -> [RevokedToken]) async throws { throw CancellationError() }
+        }
+        let broken = TokenRevocations(store: BrokenStore())
+        let fault = await #expect(throws: StageError.self) { try await broken.revoke(one) }
+        #expect(fault?.status == 500 && fault?.isRetryable == true && broken.contains("one"))
+    }
+
+    @Test("The audit log says who revoked whose token, and by which token each command came")
+    func audit() async throws {
+        try await ControlServer.run { (server) async throws in
+            let claims = AccessClaims(
+                identity: "grace",
+                role: .operator,
+                expiresAt: Date().timeIntervalSince1970 + 60,
+                tokenID: "grace-1"
+            )
+            let grace = ControlServer.Bearer.token(try await server.tokens.mint(claims))
+            let ann = try await ann(server)
+            _ = try await server.ask("POST", Self.revoke, #"{"token":"\#(ann.token)"}"#, as: grace)
+            let lines = server.log.lines
+            let revoked = try #require(lines.first { $0.message == "token revoked" })
+            #expect(revoked.metadata == ["token_id": ann.id, "of": "ann", "by": "grace"])
+            let command = try #require(lines.first { $0.message == "command done" })
+            #expect(command.metadata["who"] == "grace" && command.metadata["token_id"] == "grace-1")
+            #expect(!lines.contains { "\($0)".contains(ann.token) })
+        }
+    }
+
+    @Test("An operator's token in the address of an event stream is refused with 403 and 20106")
+    func operatorInURL() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let token = try await server.tokens.mintOperator(expiresIn: 60)
+            for path in ["/v1/rooms/show/events", "/v1/events"] {
+                let answer = try await server.ask("GET", "\(path)?identity=me&access_token=\(token)", as: .nobody)
+                #expect(answer.refusal == "403/20106" && answer.error?.message == StageError.operatorTokenInURL.message)
+            }
+        }
+    }
+}

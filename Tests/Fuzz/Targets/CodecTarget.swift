@@ -1,0 +1,48 @@
+@testable import Ingest
+import Media
+import NIOCore
+
+extension FuzzTarget {
+    /// Configurations of H.264 and AAC, parameter sets, and pictures in both forms.
+    static let codec = FuzzTarget("codec") { input in
+        var input = input
+        let kind = input.byte()
+        let bytes = input.rest
+        switch kind & 3 {
+        case 0:
+            guard let configuration = try? AVCConfiguration(bytes) else { return }
+            demand(configuration.sps.width <= 16_384, "sizes are bounded")
+            _ = try? AVCConfiguration(
+                sequenceParameterSets: configuration.sequenceParameterSets,
+                pictureParameterSets: configuration.pictureParameterSets
+            )
+            _ = configuration.codecString
+        case 1:
+            _ = try? SequenceParameterSet(bytes)
+        case 2:
+            guard let configuration = try? AACConfiguration(bytes) else { return }
+            demand((1...93).contains(configuration.channelCount), "channels are bounded")
+        default:
+            let size = Int(kind >> 2 & 3) + 1
+            demand(Array(NALUnits(in: bytes, lengthSize: size)).count <= bytes.readableBytes, "units are bounded")
+            _ = NALUnits.isDisposable(bytes, lengthSize: size)
+            _ = NALUnits.lengthPrefixed(fromAnnexB: bytes)
+            var host = HostMedia(limit: (1920, 1088))
+            let record: [UInt8] = [
+                1, 66, 0, 30, 0xFF, 0xE1, 0, 9, 0x67, 66, 0, 30, 0xDA, 0x02, 0x80, 0xB7, 0xE4, 1, 0, 4, 0x68, 0xCE,
+                0x0F,
+                0xC8,
+            ]
+            let now = MonotonicTime(nanoseconds: 0)
+            _ = try? host.admit(.h264Configuration(ByteBuffer(bytes: record), timestamp: 0), now: now)
+            let picture = MediaPacket.h264Picture(
+                isKey: true,
+                isDisposable: false,
+                timestamp: 0,
+                compositionOffset: 0,
+                capacity: bytes.readableBytes
+            ) { $0.writeImmutableBuffer(bytes) }
+            _ = try? host.admit(picture, now: now)
+        }
+    }
+}

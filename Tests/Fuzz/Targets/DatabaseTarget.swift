@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import NIOCore
+import Stage
+import Synchronization
+import Viewership
+
+@testable import RoomStore
+@testable import ViewershipStore
+@testable import Webhooks
+
+/// A database with rows that the fuzzer makes up, in the tables of any version there was.
+private enum MadeUpDatabase {
+    private static let folder: String = {
+        let folder = "\(NSTemporaryDirectory())/database-\(ProcessInfo.processInfo.processIdentifier)"
+        try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return folder
+    }()
+
+    /// Empty databases by the name of their version, as files: to make the tables takes far longer than all else.
+    private static let empty = Mutex<[String: Data]>([:])
+
+    /// Makes it anew and returns where it is; nil where SQLite would not have it.
+    static func make(
+        _ migrations: DatabaseMigrator,
+        usual: [String: String],
+        from input: inout FuzzInput
+    ) -> String? {
+        let path = folder + "/database.sqlite"
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        let versions = migrations.migrations
+        let version = versions[Int(input.byte()) % versions.count]
+        if let known = empty.withLock({ $0[version] }) {
+            guard (try? known.write(to: URL(fileURLWithPath: path))) != nil else { return nil }
+        } else {
+            guard let queue = try? DatabaseQueue(path: path), (try? migrations.migrate(queue, upTo: version)) != nil,
+                (try? queue.close()) != nil, let file = FileManager.default.contents(atPath: path)
+            else { return nil }
+            empty.withLock { $0[version] = file }
+        }
+        guard let queue = try? DatabaseQueue(path: path) else { return nil }
+        try? queue.write { database in
+            let tables = try String.fetchAll(
+                database,
+                sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'grdb%' ORDER BY name"
+            )
+            for _ in 0..<12 where input.rest.readableBytes > 0 {
+                let table = tables[Int(input.byte()) % tables.count]
+                let columns = try database.columns(in: table)
+                let values = columns.map { value(of: $0, usual: usual, from: &input) }
+                let names = columns.map(\.name).joined(separator: ", ")
+                let places = columns.map { _ in "?" }.joined(separator: ", ")
+                // A row that the table would not have is none that was ever there.
+                try? database.execute(
+                    sql: "INSERT OR REPLACE INTO \(table) (\(names)) VALUES (\(places))",
+                    arguments: StatementArguments(values)
+                )
+            }
+        }
+        try? queue.close()
+        return path
+    }
+
+    private static func value(
+        of column: ColumnInfo,
+        usual: [String: String],
+        from input: inout FuzzInput
+    ) -> (any DatabaseValueConvertible)? {
+        let kind = input.byte()
+        if kind < 128 { return usual[column.name] ?? (column.type == "TEXT" ? "show" : Int64(kind & 7)) }
+        let extremes: [Int64] = [.max, .min, -1, 0, 1 << 53, 1 << 31, 1 << 62, .max - 1]
+        switch kind & 7 {
+        case 0, 1: return extremes[Int(kind >> 3) & 7]
+        case 2: return input.number()
+        case 3: return Double(bitPattern: UInt64(bitPattern: input.number()))
+        case 4: return String(buffer: input.bytes(Int(kind >> 3)))
+        case 5: return Data(input.bytes(Int(kind >> 3)).readableBytesView)
+        case 6: return Double.infinity
+        default: return nil
+        }
+    }
+}
+
+extension FuzzTarget {
+    /// Rows of the viewers' history, of any version: taken up at the start, reported, and counted on from.
+    static let history = FuzzTarget("history") { input in
+        var input = input
+        let usual = [
+            "room": "show", "protocol": "hls", "client": "web", "reason": "left", "rendition": "", "region": "",
+            "excluded": "0 0 0 0 0 0",
+        ]
+        guard let path = MadeUpDatabase.make(HistoryDatabase.migrations, usual: usual, from: &input),
+            let database = try? HistoryDatabase(path: path, lockTimeout: 1)
+        else { return }
+        defer { database.close() }
+        let ledger = ViewershipLedger(keys: SessionKeys(current: SessionKey(version: 1, secret: Array(1...32))))
+        ledger.keepHistory()
+        if let recovered = try? database.load() { ledger.restore(recovered) }
+        ledger.roomBegan("show", sid: "RM_1")
+        _ = ledger.takeHistory()
+        _ = ledger.totals()
+        for row in (try? database.broadcasts(room: "show", limit: 3)) ?? [] {
+            _ = try? database.sessions(epoch: row.epoch, after: nil, limit: 10)
+            let figures = BroadcastFigures(
+                broadcast: row,
+                sums: (try? database.sums(of: .broadcast(row.epoch))) ?? [],
+                wholeMinutes: (try? database.wholeMinutes(epoch: row.epoch)) ?? (0, 0),
+                now: 1_800_000_000_000
+            )
+            _ = figures.averageMinuteAudience(of: figures.whole)
+        }
+    }
+
+    /// Rows of the webhooks' outbox.
+    static let outbox = FuzzTarget("outbox") { input in
+        var input = input
+        let usual = [
+            "id": "WH1", "endpoint": "WH1", "url": "https://a.example/in", "types": "room.created", "state": "pending",
+            "secret": "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "outcome": "delivered",
+        ]
+        guard let path = MadeUpDatabase.make(OutboxDatabase.migrations, usual: usual, from: &input),
+            let database = try? OutboxDatabase(path: path, lockTimeout: 1)
+        else { return }
+        defer { database.close() }
+        _ = try? database.head(of: "WH1")
+        _ = try? database.deliveries(of: "WH1", before: nil, limit: 10)
+        var course = EndpointCourse(schedule: RetrySchedule())
+        for (endpoint, _) in (try? database.endpoints()) ?? [] {
+            course = EndpointCourse(schedule: RetrySchedule(), health: endpoint.health)
+            _ = course.next(at: 1)
+            _ = course.finished(DeliveryOutcome(status: 503, retryAfter: 5), tries: 1, at: 1, chance: 0.5)
+            course.dropped(1)
+        }
+        let message = OutboxMessage(
+            id: "m",
+            type: "room.created",
+            room: "show",
+            at: 1,
+            data: Data("{}".utf8),
+            recipients: ["WH1"],
+            mark: nil
+        )
+        try? database.append([message], now: 1)
+    }
+
+    /// Stored rooms: JSON, taken up at the start.
+    static let rooms = FuzzTarget("rooms") { input in
+        let stored = StoredRoom(sid: "RM1", name: "show", status: "in-progress", updatedAt: 0, record: input.text)
+        guard let record = try? stored.decoded() else { return }
+        let directory = RoomDirectory(pepper: [1, 2, 3])
+        directory.restore([record])
+        guard let room = try? directory.room(record.sid) else { return }
+        demand(room.settings.program.pictureGroupLength > 0, "a program has key pictures")
+        _ = directory.record(of: room.sid)
+    }
+}

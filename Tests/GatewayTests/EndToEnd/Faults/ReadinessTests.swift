@@ -1,0 +1,121 @@
+import FootlightTesting
+import Foundation
+import Glibc
+import Testing
+
+@Suite("What readyz says of a gateway that has lost something", .serialized, .timeLimit(.minutes(2)))
+struct ReadinessTests {
+    /// The names of the reasons that readyz gives.
+    private func reasons(_ gateway: GatewayProcess) async throws -> [String] {
+        let reply = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/readyz")
+        let reasons = reply.json["reasons"].elements.compactMap { $0["name"].string }
+        #expect(reply.status == (reasons.isEmpty ? 200 : 503), "\(reply.text)")
+        return reasons
+    }
+
+    private func waitFor(_ gateway: GatewayProcess, _ isMeant: @escaping ([String]) -> Bool) async throws -> Bool {
+        try await eventually(within: .seconds(15), every: .milliseconds(100)) { isMeant(try await reasons(gateway)) }
+    }
+
+    @Test("A data folder that is deleted is told within seconds, and no room is answered as kept")
+    func folder() async throws {
+        let gateway = try await GatewayProcess()
+        let token = try gateway.operatorToken
+        #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "before"]).status == 201)
+        #expect(try await reasons(gateway).isEmpty)
+        try FileManager.default.removeItem(atPath: gateway.dataFolder)
+        let isTold = try await waitFor(gateway) { Set($0).isSuperset(of: ["data_folder", "store_rooms"]) }
+        #expect(isTold, "\(gateway.log)")
+        let refused = try await gateway.api("POST", "/v1/rooms", ["unique_name": "after"], token: token)
+        #expect(refused.status >= 500, "\(refused.text)")
+        #expect(try await gateway.request("GET", port: gateway.endpoints.adminPort, "/livez").status == 200)
+        #expect(gateway.log.contains("a reason not to be ready") && gateway.log.contains("reason=data_folder"))
+    }
+
+    @Test(
+        "A database of rooms that is deleted or overwritten is told and begun anew, and a restart finds all rooms",
+        arguments: [true, false]
+    )
+    func database(isDeleted: Bool) async throws {
+        let gateway = try await GatewayProcess()
+        #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "before"]).status == 201)
+        let path = gateway.dataFolder + "/rooms.sqlite"
+        if isDeleted {
+            try FileManager.default.removeItem(atPath: path)
+        } else {
+            let file = try #require(FileHandle(forWritingAtPath: path))
+            try file.write(contentsOf: Data((0..<20_000).map { _ in UInt8.random(in: .min ... .max) }))
+            try file.close()
+        }
+        #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "after"]).status == 201)
+        #expect(try await waitFor(gateway, \.isEmpty))
+        let told = gateway.log.contains(isDeleted ? "were deleted or replaced; begun anew" : "are damaged; put aside")
+        #expect(told, "\(gateway.log)")
+        try await gateway.kill9()
+        try await gateway.start()
+        for room in ["before", "after"] {
+            #expect(try await gateway.api("GET", "/v1/rooms/\(room)").status == 200, "\(room)")
+        }
+    }
+
+    @Test("A database that is lost while nobody writes is a reason for a moment, by the name of the store")
+    func idleDatabase() async throws {
+        let gateway = try await GatewayProcess()
+        for store in ["rooms", "viewership", "webhooks"] {
+            try FileManager.default.removeItem(atPath: "\(gateway.dataFolder)/\(store).sqlite")
+            #expect(
+                try await eventually(within: .seconds(10)) {
+                    gateway.log.split(separator: "\n").contains { line in
+                        line.contains("a reason not to be ready") && line.contains("reason=store_\(store)")
+                    } || gateway.log.contains("history was deleted or replaced")
+                },
+                "\(store): \(gateway.log)"
+            )
+        }
+        #expect(try await waitFor(gateway, \.isEmpty))
+    }
+
+    @Test("A database that somebody else has locked is a reason for as long as that lasts")
+    func locked() async throws {
+        let gateway = try await GatewayProcess()
+        let script = """
+            import sqlite3, sys, time
+            base = sqlite3.connect(sys.argv[1], isolation_level=None)
+            base.execute('BEGIN IMMEDIATE')
+            print('locked', flush=True)
+            time.sleep(60)
+            """
+        let holder = try ChildProcess(["python3", "-c", script, gateway.dataFolder + "/rooms.sqlite"])
+        #expect(try await waitFor(gateway) { $0 == ["store_rooms"] }, "\(holder.standardError)")
+        holder.end()
+        #expect(try await waitFor(gateway, \.isEmpty))
+    }
+
+    @Test("A service manager is told when the gateway is ready, that it is well, and not while it is stopped")
+    func watchdog() async throws {
+        let folder = try TemporaryFolder("notify")
+        let script = """
+            import socket, sys, time
+            end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            end.bind(sys.argv[1])
+            while True: print(time.monotonic(), end.recv(4096).decode(), flush=True)
+            """
+        let path = folder.file("socket")
+        let manager = try ChildProcess(["python3", "-c", script, path], logFolder: folder.path)
+        #expect(try await eventually { FileManager.default.fileExists(atPath: path) })
+        let gateway = try await GatewayProcess(environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "20000000"])
+        func beats() -> Int { manager.standardOutput.components(separatedBy: "WATCHDOG=1").count - 1 }
+        #expect(try await eventually(within: .seconds(10)) { beats() >= 3 }, "\(manager.standardOutput)")
+        #expect(manager.standardOutput.contains("READY=1") && manager.standardOutput.contains("STATUS=ready"))
+        kill(gateway.endpoints.pid, SIGSTOP)
+        try await Task.sleep(for: .milliseconds(500))
+        let before = beats()
+        try await Task.sleep(for: .seconds(4))
+        #expect(beats() == before)
+        kill(gateway.endpoints.pid, SIGCONT)
+        #expect(try await eventually(within: .seconds(5)) { beats() > before })
+        try await gateway.terminate()
+        #expect(manager.standardOutput.contains("STOPPING=1"))
+        manager.end()
+    }
+}

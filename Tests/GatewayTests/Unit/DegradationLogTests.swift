@@ -1,0 +1,43 @@
+@testable import Gateway
+import Logging
+import Stage
+import Testing
+import Viewership
+
+@Suite("What is written and counted of programs that leave something out")
+struct DegradationLogTests {
+    private let directory = RoomDirectory(pepper: [1])
+    private let log = DegradationLog(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+
+    private func report(_ level: Int, _ reason: String?) throws {
+        let load = MixerLoad(level: level, reason: reason, work: 0.9, cores: 1)
+        try directory.report(room: "show", MixerReport(entries: [], load: load))
+        log.follow(try directory.room("show"))
+    }
+
+    private var counts: [String: Double] {
+        let samples = log.family.samples.map { sample in
+            (sample.labels.map(\.value).joined(separator: " "), sample.value)
+        }
+        return Dictionary(samples, uniquingKeysWith: +)
+    }
+
+    @Test("Each change of level counts once, with its direction and reason, until the room has ended")
+    func counting() throws {
+        _ = try directory.create(RoomSettings(name: "show"))
+        for (level, reason) in [(0, nil), (1, "frame_work"), (1, "frame_work"), (3, "encoder_queue"), (0, nil)] {
+            try report(level, reason)
+        }
+        try report(2, "frame_work")
+        #expect(
+            counts == [
+                "show worse frame_work": 2, "show worse encoder_queue": 1, "show better encoder_queue": 1,
+            ]
+        )
+        directory.mixerStopped(room: "show")
+        log.follow(try directory.room("show"))
+        #expect(counts["show better mixer_ended"] == 1)
+        log.roomEnded("show")
+        #expect(counts.isEmpty)
+    }
+}

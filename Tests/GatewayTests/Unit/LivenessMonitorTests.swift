@@ -1,0 +1,164 @@
+import ControlAPI
+import FootlightTesting
+import Foundation
+@testable import Gateway
+import Glibc
+import Logging
+import Media
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+
+@Suite("Signs of life of the gateway's parts")
+struct LivenessMonitorTests {
+    /// A part that answers when it is told to.
+    private final class FakePart: Sendable {
+        private let answers = Mutex<[@Sendable (String?) -> Void]>([])
+
+        func part(_ reason: Health.Reason, fatal: Double? = nil) -> LivenessMonitor.Part {
+            LivenessMonitor.Part(name: "part", reason: reason, fatal: fatal) { answer in
+                self.answers.withLock { $0.append(answer) }
+            }
+        }
+
+        /// - Returns: How often it had been asked.
+        @discardableResult
+        func answer(_ problem: String? = nil) -> Int {
+            let waiting = answers.withLock { answers in
+                defer { answers = [] }
+                return answers
+            }
+            for answer in waiting { answer(problem) }
+            return waiting.count
+        }
+    }
+
+    /// The service manager's end of the socket.
+    private final class ManagerSocket: Sendable {
+        let path: String
+        private let socket: Int32
+
+        init(_ folder: TemporaryFolder) throws {
+            path = folder.file("notify")
+            socket = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let bytes = Array(path.utf8)
+            try #require(bytes.count < 100)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+            let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+            let end = socket
+            let bound = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(end, $0, size) }
+            }
+            try #require(bound == 0)
+        }
+
+        deinit { close(socket) }
+
+        /// All datagrams that have come.
+        func read() -> [String] {
+            var found: [String] = []
+            var bytes = [UInt8](repeating: 0, count: 1024)
+            while true {
+                let count = recv(socket, &bytes, bytes.count, 0)
+                guard count > 0 else { return found }
+                found.append(String(decoding: bytes.prefix(count), as: UTF8.self))
+            }
+        }
+    }
+
+    private let folder: TemporaryFolder
+    private let health = Health(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    init() throws { folder = try TemporaryFolder("alive") }
+
+    private var names: [String] { health.readiness.reasons.map(\.name) }
+
+    @Test("A part that owes its answer for three seconds, or says what is wrong, is a reason until it answers well")
+    func reasons() {
+        let (loop, store) = (FakePart(), FakePart())
+        let monitor = LivenessMonitor(
+            parts: [loop.part(.eventLoops), store.part(.store("rooms"))],
+            health: health,
+            manager: nil
+        )
+        for second in 0...2 {
+            monitor.look(now: start.advanced(seconds: Double(second)))
+            #expect(store.answer() == 1)
+            #expect(health.isReady)
+        }
+        // Asked once, for it still owes the first answer.
+        monitor.look(now: start.advanced(seconds: 3))
+        #expect(names == ["event_loops"] && health.acceptsWork)
+        #expect(loop.answer() == 1)
+        store.answer("disk I/O error")
+        monitor.look(now: start.advanced(seconds: 4))
+        #expect(health.readiness.reasons == [.init(name: "store_rooms", problem: "part: disk I/O error")])
+        store.answer()
+        loop.answer()
+        monitor.look(now: start.advanced(seconds: 5))
+        #expect(health.isReady)
+    }
+
+    @Test("The manager hears of the start, and a beat at each look while all parts answer, through a real socket")
+    func watchdog() throws {
+        let socket = try ManagerSocket(folder)
+        let pid = ProcessInfo.processInfo.processIdentifier
+        let variables = ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "\(pid)"]
+        let manager = try #require(SystemdNotifier(environment: variables, pid: pid))
+        #expect(manager.watchdogSeconds == 30)
+        manager.ready()
+        #expect(socket.read() == ["READY=1"])
+
+        let loop = FakePart()
+        let monitor = LivenessMonitor(parts: [loop.part(.eventLoops, fatal: 15)], health: health, manager: manager)
+        monitor.look(now: start)
+        #expect(socket.read() == ["WATCHDOG=1", "STATUS=ready"])
+        // A third of the thirty seconds.
+        for second in 1...9 {
+            monitor.look(now: start.advanced(seconds: Double(second)))
+            #expect(socket.read().first == "WATCHDOG=1", "\(second)")
+        }
+        for second in 10...20 {
+            monitor.look(now: start.advanced(seconds: Double(second)))
+            #expect(!socket.read().contains("WATCHDOG=1"), "\(second)")
+        }
+        loop.answer()
+        monitor.look(now: start.advanced(seconds: 21))
+        #expect(socket.read() == ["WATCHDOG=1", "STATUS=ready"])
+        // A process that was stopped for half a minute owes nothing for that.
+        monitor.look(now: start.advanced(seconds: 51))
+        #expect(socket.read() == ["WATCHDOG=1"])
+        #expect(health.isReady)
+        #expect(SystemdNotifier(environment: variables, pid: pid + 1)?.watchdogSeconds == nil)
+        #expect(SystemdNotifier(environment: [:], pid: pid) == nil)
+    }
+
+    @Test("An event loop that is held up is found, and turns again")
+    func heldLoop() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let monitor = LivenessMonitor(parts: LivenessMonitor.Part.loops(of: group), health: health, manager: nil)
+        let gate = DispatchSemaphore(value: 0)
+        group.next().execute { gate.wait() }
+        monitor.look(now: start)
+        try await Task.sleep(for: .milliseconds(200))
+        for second in 1...4 {
+            monitor.look(now: start.advanced(seconds: Double(second)))
+            // The other loop answers meanwhile.
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let problem = health.readiness.reasons.first?.problem ?? ""
+        #expect(names == ["event_loops"] && problem.contains("event loop ") && !problem.contains(";"), "\(problem)")
+        gate.signal()
+        #expect(
+            try await eventually {
+                monitor.look(now: start.advanced(seconds: 5))
+                return health.isReady
+            }
+        )
+        try await group.shutdownGracefully()
+    }
+}

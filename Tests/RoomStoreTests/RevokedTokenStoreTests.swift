@@ -1,0 +1,45 @@
+import FootlightTesting
+import Foundation
+import Logging
+import RoomStore
+import Stage
+import Testing
+
+@Suite("The list of revoked tokens on disk")
+struct RevokedTokenStoreTests {
+    private static let tokens = [
+        RevokedToken(id: "one", identity: "ann", role: "operator", revokedAt: 1.5, revokedBy: "grace", expiresAt: 9.25),
+        RevokedToken(id: "sha256-x", revokedAt: 2, revokedBy: "ada", expiresAt: 10),
+    ]
+
+    private func store(_ folder: TemporaryFolder) -> RevokedTokenStore {
+        RevokedTokenStore(
+            path: folder.file("tokens.sqlite"),
+            logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    @Test("What was saved is there for the next to open it, though nobody closed it; the last list counts")
+    func keeps() async throws {
+        let folder = try TemporaryFolder("tokens")
+        let first = store(folder)
+        #expect(first.load().isEmpty)
+        try await first.save { [RevokedToken(id: "gone", revokedAt: 0, revokedBy: "x", expiresAt: 1)] }
+        try await first.save { Self.tokens }
+        #expect(Set(store(folder).load()) == Set(Self.tokens))
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.file("tokens.sqlite"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test("A file that is damaged is put aside, and the list written to another one")
+    func damaged() async throws {
+        let folder = try TemporaryFolder("tokens")
+        try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.file("tokens.sqlite")))
+        let first = store(folder)
+        #expect(first.load().isEmpty)
+        try await first.save { Self.tokens }
+        #expect(Set(store(folder).load()) == Set(Self.tokens))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.contains { $0.hasPrefix("tokens.sqlite.damaged-") })
+    }
+}
