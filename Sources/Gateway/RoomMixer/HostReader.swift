@@ -29,6 +29,9 @@ final class HostReader: Sendable {
             group: group,
             onPacket: { [input, weak self] packet, arrival in
                 self?.state.withLock { $0.failures = 0 }
+                #if DEBUG
+                let packet = MixerMisbehaviour.faulty(packet)
+                #endif
                 input.receive(packet, arrival: arrival)
             },
             onEnd: { [weak self] _ in self?.comeBack() }

@@ -3,9 +3,11 @@ import CSeccomp
 import Foundation
 import Glibc
 import Logging
+import Media
+import NIOCore
 import Synchronization
 
-/// Does, in builds for tests only, what code that has taken hold of a mixer would do.
+/// Does, in builds for tests only, what code that has taken hold of a mixer would do, or has a decoder fault.
 ///
 /// `FOOTLIGHT_MIXER_MISBEHAVE` in the gateway's environment says what; SIGUSR2 to a mixer has it done there.
 enum MixerMisbehaviour {
@@ -19,12 +21,39 @@ enum MixerMisbehaviour {
         guard let deed = ProcessInfo.processInfo.environment[variable] else { return }
         isWanted.store(false, ordering: .relaxed)
         signal(SIGUSR2) { _ in MixerMisbehaviour.isWanted.store(true, ordering: .relaxed) }
+        guard faultMarker == nil else { return }
         Thread.detachNewThread {
             while !isWanted.load(ordering: .relaxed) { usleep(20_000) }
             let outcome = perform(deed)
             logger.error("a forbidden deed was tried", metadata: ["deed": "\(deed)", "outcome": "\(outcome)"])
             exit(refusedStatus)
         }
+    }
+
+    /// The bytes in a key picture at which its decoder is to fault: what `fault` is followed by.
+    private static let faultMarker: String? = {
+        let parts = ProcessInfo.processInfo.environment[variable]?.split(separator: " ", maxSplits: 1) ?? []
+        return parts.first == "fault" ? parts.last.map(String.init) : nil
+    }()
+
+    /// Makes a picture that has the marker in it one whose data is not there: whoever reads it to decode it faults.
+    static func faulty(_ packet: MediaPacket) -> MediaPacket {
+        guard let faultMarker, packet.isKeyPicture, isWanted.load(ordering: .relaxed),
+            String(decoding: packet.body.readableBytesView, as: UTF8.self).contains(faultMarker)
+        else { return packet }
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        var packet = packet
+        var body = ByteBuffer()
+        body.writeImmutableBuffer(packet.body)
+        // Large enough for pages of its own, of which all but the first become unreadable.
+        body.writeRepeatingByte(0, count: 1 << 20)
+        body.withUnsafeReadableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            let first = (UInt(bitPattern: start) / UInt(page) + 1) * UInt(page)
+            mprotect(UnsafeMutableRawPointer(bitPattern: first), 1 << 19, PROT_NONE)
+        }
+        packet.body = body
+        return packet
     }
 
     /// - Returns: What became of it, in words.

@@ -42,7 +42,7 @@ struct MixerSupervision {
         /// Seconds a process gets to end by itself.
         var patience = 5.0
         /// The first wait after a second failure, in seconds, and the most any wait grows to.
-        var wait = (first: 0.25, most: 10.0)
+        var wait = (first: 0.1, most: 10.0)
         /// When a process counts as hung.
         var liveness = MixerLiveness.Configuration()
         /// A room whose process has failed so often in a row is in trouble.
@@ -150,10 +150,15 @@ struct MixerSupervision {
     }
 
     /// The process is gone, whoever ended it.
-    mutating func exited(now: MonotonicTime, jitter: Double) -> Action {
+    ///
+    /// - Parameters:
+    ///   - jitter: From 0 to 1, of the wait before the next one.
+    ///   - isCauseGone: What ended it is kept out from now on, so that the next one has nothing to wait for.
+    mutating func exited(now: MonotonicTime, jitter: Double, isCauseGone: Bool = false) -> Action {
         switch state {
         case .running(let since), .replacing(let since):
-            failures = now.seconds(since: since) >= configuration.healthy ? 1 : failures + 1
+            let isFirst = isCauseGone || now.seconds(since: since) >= configuration.healthy
+            failures = isFirst ? 1 : failures + 1
             restarts += isLingering ? 0 : 1
             state = .waiting(until: now.advanced(seconds: failures == 1 ? 0 : wait(jitter: jitter)))
         case .stopping, .stopped, .waiting:

@@ -140,7 +140,7 @@ final class MixerSupervisor: Service {
     private func makeTicker() -> Task<Void, any Error> {
         Task { [continuation] in
             while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(100))
+                try await Task.sleep(for: .milliseconds(50))
                 continuation.yield(.tick)
             }
         }
@@ -177,8 +177,10 @@ final class MixerSupervisor: Service {
             )
             room.process = nil
             onExit(name)
+            var sentences: [HostQuarantine.Sentence] = []
             if status != 0 {
-                for sentence in room.quarantine.died(decoding: suspects, now: now) {
+                sentences = room.quarantine.died(decoding: suspects, now: now)
+                for sentence in sentences {
                     logger.error(
                         "a host's media ends the mixer and is kept out",
                         metadata: [
@@ -189,7 +191,11 @@ final class MixerSupervisor: Service {
                     onSentence(name, sentence)
                 }
             }
-            let action = room.supervision.exited(now: now, jitter: .random(in: 0...1))
+            let action = room.supervision.exited(
+                now: now,
+                jitter: .random(in: 0...1),
+                isCauseGone: !sentences.isEmpty
+            )
             await carryOut(action, name: name, room: &room)
             keep(room, name: name, in: &rooms)
         case .tick:

@@ -45,12 +45,12 @@ final class MixerSupervisionTests {
         #expect(supervision.restarts == 2)
     }
 
-    @Test("The first death comes back at once, further ones after 0.25 s, 0.5 s and so on up to 10 s")
+    @Test("The first death comes back at once, further ones after 0.1 s, 0.2 s and so on up to 10 s")
     func backOff() throws {
         _ = hosts(true)
         wait(0.1)
         #expect(exit() == .start(epoch: 102))
-        for expected in [0.25, 0.5, 1, 2, 4, 8, 10, 10, 10] {
+        for expected in [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 10, 10] {
             wait(0.1)
             #expect(exit() == .none)
             let waited = try #require(secondsToStart())
@@ -60,13 +60,27 @@ final class MixerSupervisionTests {
         if case .start = exit() {} else { Issue.record("a healthy run was not forgiven") }
     }
 
+    @Test("Once the host that ended it is kept out, the next one has nothing to wait for")
+    func causeGone() {
+        _ = hosts(true)
+        for _ in 0..<3 {
+            _ = exit()
+            _ = secondsToStart()
+        }
+        guard case .start = supervision.exited(now: now, jitter: 0.5, isCauseGone: true) else {
+            Issue.record("it waits")
+            return
+        }
+        #expect(!supervision.isInTrouble(now: now))
+    }
+
     @Test("Jitter moves a wait by a fifth at most", arguments: [0, 0.25, 1])
     func jitter(jitter: Double) throws {
         _ = hosts(true)
         _ = exit(jitter: jitter)
         #expect(exit(jitter: jitter) == .none)
         let waited = try #require(secondsToStart())
-        #expect(abs(waited - 0.25 * (0.8 + 0.4 * jitter)) < 0.02)
+        #expect(abs(waited - 0.1 * (0.8 + 0.4 * jitter)) < 0.02)
     }
 
     @Test("Without hosts it goes on for the idle time, then it is asked to stop, then killed")
