@@ -133,7 +133,9 @@ struct HungMixerTests {
     /// - Returns: When the viewer had the last picture of it.
     private func faultingMixer(_ pid: Int32, _ viewer: FLVTail) async throws -> MonotonicTime {
         kill(pid, SIGUSR2)
-        let isGone = try await eventually(within: .seconds(20), every: .milliseconds(5)) { !RunningProcess.isAlive(pid) }
+        let isGone = try await eventually(within: .seconds(20), every: .milliseconds(5)) {
+            !RunningProcess.isAlive(pid)
+        }
         let died = MonotonicTime.now()
         guard isGone else { throw ToolFailure("the mixer does not fault", log: "") }
         return viewer.all.last { $0.isPicture && $0.time <= died }?.time ?? died
