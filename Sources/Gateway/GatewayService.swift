@@ -83,6 +83,10 @@ public struct GatewayService: Sendable {
         EgressLibraries.initialise()
 
         let group = MultiThreadedEventLoopGroup(numberOfThreads: threads)
+        let sockets = InheritedSockets(
+            environment: ProcessInfo.processInfo.environment,
+            pid: ProcessInfo.processInfo.processIdentifier
+        )
         let manager = SystemdNotifier(
             environment: ProcessInfo.processInfo.environment,
             pid: ProcessInfo.processInfo.processIdentifier
@@ -139,6 +143,8 @@ public struct GatewayService: Sendable {
                 salt: salt,
                 behind: gate,
                 within: plan,
+                on: sockets,
+                revoked: revoked,
                 ports: ports,
                 beside: companion,
                 group: group,
@@ -163,6 +169,8 @@ public struct GatewayService: Sendable {
         salt: SaltKeeping,
         behind gate: WebhookGuard,
         within plan: DescriptorPlan,
+        on sockets: InheritedSockets,
+        revoked: RevokedTokenStore,
         ports: ListeningPorts,
         beside companion: (any Service)?,
         group: MultiThreadedEventLoopGroup,
@@ -185,7 +193,8 @@ public struct GatewayService: Sendable {
                     delegate: pipeline.doors,
                     limits: limits,
                     tls: tls,
-                    gate: connections
+                    gate: connections,
+                    socket: sockets.socket(for: port)
                 )
             } catch {
                 throw ListenError(name, host: configuration.host, port: port, error: error)
@@ -226,7 +235,8 @@ public struct GatewayService: Sendable {
             thresholds: configuration.webhookThresholds,
             logger: logger
         )
-        let http = web.publicSite(group: group, logger: logger) { port in
+        let httpSocket = sockets.socket(for: configuration.httpPort)
+        let http = web.publicSite(socket: httpSocket, group: group, logger: logger) { port in
             opened("HTTP", port: port)
             ports.set(\.http, port)
         }
@@ -234,10 +244,12 @@ public struct GatewayService: Sendable {
             opened("mixer HTTP", port: port)
             ports.set(\.mixerHTTP, port)
         }
-        let admin = web.adminSite(group: group, logger: logger) { port in
+        let adminSocket = sockets.socket(for: configuration.adminPort)
+        let admin = web.adminSite(socket: adminSocket, group: group, logger: logger) { port in
             opened("admin", port: port)
             ports.set(\.admin, port)
         }
+        sockets.closeOthers(logger)
         let beats = BeatListener(
             host: configuration.host,
             port: configuration.beatsPort,
@@ -250,6 +262,9 @@ public struct GatewayService: Sendable {
             .store("rooms") { [keeper = pipeline.keeper] answer in keeper.probe(answer) },
             .store("viewership") { [pipeline] answer in pipeline.history.probe(pipeline.viewership, answer) },
             .store("webhooks") { answer in webhooks.probe(answer) },
+            .store("tokens") { [revocations = pipeline.tokens.revocations] answer in
+                revoked.probe({ revocations.all }, answer)
+            },
             .mixers(pipeline.mixers),
         ]
         parts += LivenessMonitor.Part.loops(of: group)

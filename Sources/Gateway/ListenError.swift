@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import ServiceLifecycle
 
 /// A listener that could not be opened, and where it should have been.
 struct ListenError: Error, CustomStringConvertible {
@@ -17,22 +16,6 @@ struct ListenError: Error, CustomStringConvertible {
     }
 
     var description: String { "\(listener) cannot listen on \(host):\(port): \(problem)" }
-}
-
-/// A service that listens; when it cannot, its error says where.
-struct Listener<Server: Service>: Service {
-    let name: String
-    let host: String
-    let port: Int
-    let server: Server
-
-    func run() async throws {
-        do {
-            try await server.run()
-        } catch let error as IOError {
-            throw ListenError(name, host: host, port: port, error: error)
-        }
-    }
 }
 
 extension CInt {

@@ -63,6 +63,33 @@ public final class RevokedTokenStore: RevokedTokenStoring {
         }
     }
 
+    /// Finds out, on the store's queue, whether the list could be written at this moment.
+    ///
+    /// A file that was deleted, replaced or damaged meanwhile is written anew.
+    ///
+    /// - Parameters:
+    ///   - tokens: The list.
+    ///   - answer: Called on that queue with what is wrong, nil for nothing.
+    public func probe(
+        _ tokens: @escaping @Sendable () -> [RevokedToken],
+        _ answer: @escaping @Sendable (_ problem: String?) -> Void
+    ) {
+        queue.async { [self] in
+            do throws(StoreFault) {
+                try opened().probe()
+                answer(nil)
+            } catch {
+                recover(from: error)
+                do throws(StoreFault) {
+                    try write(tokens())
+                    answer("\(error.reason); written anew")
+                } catch {
+                    answer(error.reason)
+                }
+            }
+        }
+    }
+
     private func replace(with tokens: [RevokedToken]) throws(StoreFault) {
         do throws(StoreFault) {
             try write(tokens)

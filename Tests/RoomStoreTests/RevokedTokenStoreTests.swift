@@ -42,4 +42,33 @@ struct RevokedTokenStoreTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names.contains { $0.hasPrefix("tokens.sqlite.damaged-") })
     }
+
+    @Test("A file that is deleted, replaced or damaged under the gateway is told of once, and the list is written anew")
+    func probe() async throws {
+        let folder = try TemporaryFolder("tokens")
+        let path = folder.file("tokens.sqlite")
+        let first = store(folder)
+        _ = first.load()
+        try await first.save { Self.tokens }
+        func probed() async -> String? {
+            await withCheckedContinuation { done in first.probe({ Self.tokens }) { done.resume(returning: $0) } }
+        }
+        #expect(await probed() == nil)
+        let harms: [() throws -> Void] = [
+            { try FileManager.default.removeItem(atPath: path) },
+            {
+                try FileManager.default.removeItem(atPath: path)
+                try Data().write(to: URL(fileURLWithPath: path))
+            },
+            { try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: path)) },
+        ]
+        for (place, harm) in harms.enumerated() {
+            try harm()
+            #expect(await probed()?.contains("written anew") == true, "\(place)")
+            #expect(await probed() == nil, "\(place)")
+            #expect(Set(store(folder).load()) == Set(Self.tokens), "\(place)")
+        }
+        try FileManager.default.removeItem(atPath: folder.path)
+        #expect(await probed() != nil)
+    }
 }

@@ -4,7 +4,9 @@ import NIOCore
 import Synchronization
 
 /// The `Date` of answers (RFC 9110, section 6.6.1), written once a second for all of them.
-final class AnswerDates: Sendable {
+///
+/// Any thread.
+public final class AnswerDates: Sendable {
     private struct Written {
         var second = Int.min
         var text = ""
@@ -20,13 +22,18 @@ final class AnswerDates: Sendable {
     private let clock: @Sendable () -> Int
     private let written = Mutex(Written())
 
+    /// Makes one that asks the system's clock.
+    public convenience init() {
+        self.init { Int(Date().timeIntervalSince1970) }
+    }
+
     /// - Parameter clock: Seconds since 1970.
-    init(clock: @escaping @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }) {
+    init(clock: @escaping @Sendable () -> Int) {
         self.clock = clock
     }
 
     /// Now, in words.
-    var text: String { current { $0.text } }
+    public var text: String { current { $0.text } }
 
     /// Now, as the last line of a head and the empty one behind it.
     var lastLine: ByteBuffer { current { $0.line } }

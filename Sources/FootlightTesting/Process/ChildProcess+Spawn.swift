@@ -3,11 +3,14 @@ import Glibc
 
 extension ChildProcess {
     /// Starts a program in a new process group, with default signal handling and no open descriptor but its three
-    /// standard ones; there is nothing to read unless `input` is an open descriptor.
+    /// standard ones and, from 3 on, those that are passed to it.
+    ///
+    /// There is nothing to read unless `input` is an open descriptor.
     static func spawn(
         _ arguments: [String],
         environment: [String],
         input: Int32? = nil,
+        descriptors: [Int32] = [],
         output: String,
         error: String
     ) throws -> Int32 {
@@ -22,9 +25,12 @@ extension ChildProcess {
         }
         posix_spawn_file_actions_addopen(&actions, 1, output, write, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, error, write, 0o600)
+        for (place, descriptor) in descriptors.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(3 + place))
+        }
         // Sockets of other tests must not live on in the child. To close one that is gone by then is no error.
         let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        for descriptor in open.compactMap({ Int32($0) }) where descriptor > 2 {
+        for descriptor in open.compactMap({ Int32($0) }) where descriptor >= 3 + descriptors.count {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
 

@@ -43,7 +43,8 @@ public final class ChildProcess: Sendable {
     public init(
         _ arguments: [String],
         environment: [String: String] = [:],
-        logFolder: String? = nil
+        logFolder: String? = nil,
+        sockets: KeptSockets? = nil
     ) throws {
         guard let program = arguments.first else { throw ToolFailure("no program to start") }
         name = String(program.split(separator: "/").last ?? "child")
@@ -57,6 +58,7 @@ public final class ChildProcess: Sendable {
         pid = try ChildProcess.spawn(
             arguments,
             environment: variables.map { $0.key + "=" + $0.value } + [mark],
+            descriptors: sockets?.descriptors ?? [],
             output: outputPath,
             error: errorPath
         )

@@ -40,19 +40,22 @@ public enum FreePort {
     }
 
     private static func bindToAnyPort() throws -> Int {
-        let port = withSocket { descriptor -> Int in
-            guard withAddress(port: 0, { bind(descriptor, $0, $1) }) == 0 else { return 0 }
-            var address = sockaddr_in()
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let result = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-            }
-            return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : 0
-        }
+        let port = withSocket(bindToAnyPort)
         guard let port, port > 0 else {
             throw ToolFailure("cannot bind a socket to 127.0.0.1", log: String(cString: strerror(errno)))
         }
         return port
+    }
+
+    /// Binds a socket to a free port; 0 when that fails.
+    static func bindToAnyPort(_ descriptor: Int32) -> Int {
+        guard withAddress(port: 0, { bind(descriptor, $0, $1) }) == 0 else { return 0 }
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : 0
     }
 
     private static func withSocket<Result>(_ body: (Int32) -> Result) -> Result? {

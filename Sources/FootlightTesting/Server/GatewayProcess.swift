@@ -53,6 +53,7 @@ public final class GatewayProcess: Sendable {
     private let environment: [String: String]
     private let binary: String
     private let limiter: [String]
+    private let sockets: KeptSockets?
     private let state = Mutex(State())
 
     /// Starts the gateway and waits until it listens.
@@ -63,6 +64,7 @@ public final class GatewayProcess: Sendable {
     ///   - environment: Variables on top of this process's own and of what tests usually set.
     ///   - binary: The program; the one beside the running test bundle when nil.
     ///   - descriptors: How many files and connections it may have open; as many as this process when nil.
+    ///   - sockets: Those it is to listen with, for RTMP, HTTP and the admin port; it opens its own when nil.
     ///   - deadline: How long it may take to listen.
     /// - Throws: `ToolFailure` with the gateway's log when it does not come up.
     public init(
@@ -71,8 +73,10 @@ public final class GatewayProcess: Sendable {
         environment: [String: String] = [:],
         binary: String? = nil,
         descriptors: Int? = nil,
+        sockets: KeptSockets? = nil,
         within deadline: Duration = .seconds(15)
     ) async throws {
+        self.sockets = sockets
         folder = try TemporaryFolder("gateway")
         dataFolder = folder.file("data")
         self.command = command
@@ -92,16 +96,20 @@ public final class GatewayProcess: Sendable {
     public func start(keepsPorts: Bool = false, within deadline: Duration = .seconds(15)) async throws {
         guard !isRunning else { throw ToolFailure("the gateway runs already") }
         let before = keepsPorts ? endpoints : nil
+        let ports = sockets?.ports ?? [before?.rtmpPort ?? 0, before?.httpPort ?? 0, before?.adminPort ?? 0]
+        // The id of its process is known to a process alone, before it becomes another program.
+        let opener = sockets == nil ? [] : ["/bin/sh", "-c", "LISTEN_PID=$$ exec \"$@\"", "sh"]
+        let listening = sockets.map { ["LISTEN_FDS": "\($0.ports.count)"] } ?? [:]
         let file = dataFolder + "/endpoints.json"
         if FileManager.default.fileExists(atPath: file) { try FileManager.default.removeItem(atPath: file) }
         let child = try ChildProcess(
-            limiter + [
+            opener + limiter + [
                 binary, command, "--data-dir", dataFolder, "--host", "127.0.0.1",
-                "--rtmp-port", "\(before?.rtmpPort ?? 0)", "--http-port", "\(before?.httpPort ?? 0)",
-                "--admin-port", "\(before?.adminPort ?? 0)",
+                "--rtmp-port", "\(ports[0])", "--http-port", "\(ports[1])", "--admin-port", "\(ports[2])",
             ] + arguments,
-            environment: Self.usualEnvironment.merging(environment) { $1 },
-            logFolder: folder.path
+            environment: Self.usualEnvironment.merging(environment) { $1 }.merging(listening) { $1 },
+            logFolder: folder.path,
+            sockets: sockets
         )
         state.withLock { state in
             if let child = state.child { state.former.append(child) }

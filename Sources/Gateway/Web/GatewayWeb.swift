@@ -25,7 +25,6 @@ struct GatewayWeb: Sendable {
 
     /// Most of a request's header, in bytes; tokens are the longest thing in it.
     private static let headerLimit = 16 * 1024
-    private static let backlog = 4096
     /// Pictures of programs that one client may wait for at a time.
     private static let snapshotsPerClient = 16
 
@@ -126,24 +125,27 @@ struct GatewayWeb: Sendable {
     }
 
     /// Playback, answered on the event loop, and the API.
+    ///
+    /// - Parameter socket: Listens on the port already; nil to open one.
     func publicSite(
+        socket: CInt? = nil,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         let site = pipeline.site
-        let server = application(
-            pages.responder(before: routes.router().buildResponder()),
-            server: HTTPServerBuilder {
-                MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit)
-            },
-            address: .hostname(configuration.host, port: configuration.httpPort),
+        return HTTPServer(
+            name: "HTTP",
+            host: configuration.host,
+            port: configuration.httpPort,
+            socket: socket,
             gate: gate,
+            responder: pages.responder(before: routes.router().buildResponder()),
+            child: { MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit) },
             group: group,
             logger: logger,
             whenListening: whenListening
         )
-        return Listener(name: "HTTP", host: configuration.host, port: configuration.httpPort, server: server)
     }
 
     /// The API for mixers, for this machine only.
@@ -154,36 +156,40 @@ struct GatewayWeb: Sendable {
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
         let site = pipeline.site
-        let server = application(
-            routes.mixerRouter().buildResponder(),
-            server: HTTPServerBuilder {
-                MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit, isForMixers: true)
-            },
-            address: .hostname(GatewayConfiguration.mixerHost, port: 0),
+        return HTTPServer(
+            name: "mixer HTTP",
+            host: GatewayConfiguration.mixerHost,
+            port: 0,
             gate: gate,
+            responder: routes.mixerRouter().buildResponder(),
+            child: { MediaFirstChannel(responder: $0, site: site, headerLimit: Self.headerLimit, isForMixers: true) },
             group: group,
             logger: logger,
             whenListening: whenListening
         )
-        return Listener(name: "mixer HTTP", host: GatewayConfiguration.mixerHost, port: 0, server: server)
     }
 
     /// Metrics and health, for this machine only.
+    ///
+    /// - Parameter socket: Listens on the port already; nil to open one.
     func adminSite(
+        socket: CInt? = nil,
         group: any EventLoopGroup,
         logger: Logger,
         whenListening: @escaping @Sendable (Int) -> Void
     ) -> some Service {
-        let server = application(
-            routes.adminRouter().buildResponder(),
-            server: HTTPServerBuilder { AdminChannel(responder: $0, headerLimit: Self.headerLimit) },
-            address: .hostname("127.0.0.1", port: configuration.adminPort),
-            connections: adminConnections,
+        HTTPServer(
+            name: "admin",
+            host: "127.0.0.1",
+            port: configuration.adminPort,
+            socket: socket,
+            gate: ConnectionGate(limit: adminConnections, viewers: adminConnections),
+            responder: routes.adminRouter().buildResponder(),
+            child: { AdminChannel(responder: $0, headerLimit: Self.headerLimit) },
             group: group,
             logger: logger,
             whenListening: whenListening
         )
-        return Listener(name: "admin", host: "127.0.0.1", port: configuration.adminPort, server: server)
     }
 
     /// The dashboard and the watch page, for operators and for everybody.
@@ -207,44 +213,5 @@ struct GatewayWeb: Sendable {
                 viewers: pipeline.viewership.report(room: room.name).concurrent
             )
         }
-    }
-
-    private func application<Responder: HTTPResponder>(
-        _ responder: Responder,
-        server: HTTPServerBuilder,
-        address: BindAddress,
-        gate: ConnectionGate? = nil,
-        connections: Int? = nil,
-        group: any EventLoopGroup,
-        logger: Logger,
-        whenListening: @escaping @Sendable (Int) -> Void
-    ) -> some Service where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        // The server's own lines about starting and stopping add nothing to ours.
-        var logger = logger
-        logger.logLevel = max(logger.logLevel, .warning)
-        return Application(
-            responder: responder,
-            server: server,
-            configuration: ApplicationConfiguration(
-                address: address,
-                serverName: "Footlight",
-                backlog: Self.backlog,
-                availableConnectionsDelegate: connections.map { MaximumAvailableConnections($0) }
-            ),
-            onServerRunning: { channel in
-                if let gate {
-                    // Before all that handles accepted connections.
-                    try? await channel.eventLoop.submit {
-                        try channel.pipeline.syncOperations.addHandler(
-                            ConnectionGateHandler(gate, for: .viewers),
-                            position: .first
-                        )
-                    }.get()
-                }
-                whenListening(channel.localAddress?.port ?? 0)
-            },
-            eventLoopGroupProvider: .shared(group),
-            logger: logger
-        )
     }
 }

@@ -27,6 +27,7 @@ public struct RTMPServer: Sendable {
     ///   - limits: What peers are granted.
     ///   - tls: For RTMPS.
     ///   - gate: Which connections there are descriptors for; all, unless given otherwise.
+    ///   - socket: A descriptor that listens there already; nil to open one.
     /// - Throws: The system's error when the address cannot be used.
     public static func start(
         host: String,
@@ -35,7 +36,8 @@ public struct RTMPServer: Sendable {
         delegate: any RTMPServerDelegate,
         limits: RTMPLimits = RTMPLimits(),
         tls: NIOSSLContext? = nil,
-        gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max)
+        gate: ConnectionGate = ConnectionGate(limit: .max, viewers: .max),
+        socket: NIOBSDSocket.Handle? = nil
     ) async throws -> RTMPServer {
         let admission = Admission(limits: limits, gate: gate)
         let granted = GrantedLimits(limits)
@@ -69,7 +71,8 @@ public struct RTMPServer: Sendable {
                     )
                 }
             }
-        let channel = try await bootstrap.bind(host: host, port: port).get()
+        let opening = socket.map { bootstrap.withBoundSocket($0) } ?? bootstrap.bind(host: host, port: port)
+        let channel = try await opening.get()
         return RTMPServer(channel: channel, admission: admission)
     }
 

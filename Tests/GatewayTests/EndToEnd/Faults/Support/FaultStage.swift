@@ -21,16 +21,18 @@ final class FaultStage: Sendable {
     ///   - isPlain: Nothing is levelled, written on tiles or moved slowly; otherwise the room has the usual settings.
     ///   - environment: Settings of the gateway.
     ///   - descriptors: How many files and connections it may have open.
+    ///   - sockets: Those it is to listen with.
     init(
         room: String,
         linger: Int = 0,
         isPlain: Bool = true,
         environment: [String: String] = [:],
-        descriptors: Int? = nil
+        descriptors: Int? = nil,
+        sockets: KeptSockets? = nil
     ) async throws {
         self.room = room
         folder = try TemporaryFolder("faults")
-        gateway = try await GatewayProcess(environment: environment, descriptors: descriptors)
+        gateway = try await GatewayProcess(environment: environment, descriptors: descriptors, sockets: sockets)
         // Tones are measured: each is to be as loud as it was sent.
         let sound: JSONValue = isPlain ? ["levelling": false] : [:]
         let body: JSONValue = ["unique_name": .string(room), "sound": sound, "linger": .number(Double(linger))]

@@ -1,0 +1,51 @@
+import FootlightTesting
+@testable import Gateway
+import Glibc
+import Logging
+import Testing
+
+@Suite("Sockets that a service manager passes")
+struct InheritedSocketsTests {
+    /// A pair of descriptors that follow one another, each a duplicate of what is given.
+    private func row(_ descriptors: [Int32]) throws -> Int32 {
+        let first = fcntl(try #require(descriptors.first), F_DUPFD_CLOEXEC, 500)
+        for (place, descriptor) in descriptors.enumerated() where place > 0 {
+            #expect(dup2(descriptor, first + Int32(place)) == first + Int32(place))
+        }
+        return first
+    }
+
+    private func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+
+    @Test("Each is given once, by the port it listens on, and no child inherits it; what is of no use is closed")
+    func ports() throws {
+        let kept = try KeptSockets(2)
+        defer { withExtendedLifetime(kept) {} }
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let first = try row([kept.descriptors[0], ends[0], kept.descriptors[1], kept.descriptors[0]])
+        let sockets = InheritedSockets(environment: ["LISTEN_PID": "77", "LISTEN_FDS": "4"], pid: 77, first: first)
+        #expect(sockets.socket(for: kept.ports[0]) == first)
+        #expect(sockets.socket(for: kept.ports[0]) == nil)
+        #expect(fcntl(first, F_GETFD) & FD_CLOEXEC != 0)
+        sockets.closeOthers(Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        // A pipe, a port that nobody asked for, and the second one of a port.
+        #expect(isOpen(first) && !isOpen(first + 1) && !isOpen(first + 2) && !isOpen(first + 3))
+        close(first)
+    }
+
+    @Test(
+        "Those of another process, and numbers that are none, are left alone",
+        arguments: [
+            ["LISTEN_PID": "78", "LISTEN_FDS": "1"], ["LISTEN_FDS": "1"], ["LISTEN_PID": "77"],
+            ["LISTEN_PID": "77", "LISTEN_FDS": "-1"], ["LISTEN_PID": "77", "LISTEN_FDS": "many"],
+        ]
+    )
+    func others(environment: [String: String]) throws {
+        let kept = try KeptSockets(2)
+        defer { withExtendedLifetime(kept) {} }
+        let sockets = InheritedSockets(environment: environment, pid: 77, first: kept.descriptors[0])
+        #expect(kept.ports.allSatisfy { sockets.socket(for: $0) == nil })
+    }
+}
