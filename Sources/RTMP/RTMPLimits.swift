@@ -59,7 +59,7 @@ public struct RTMPLimits: Sendable {
     // MARK: Turns of the event loop
 
     /// Messages of one peer that are handled before the event loop's other peers have their turn.
-    public var turnMessages = 100
+    public var turnMessages = 50
     /// Bytes of messages that are no media after which a turn is over.
     public var turnCommandBytes = 16 * 1024
     /// Bytes of answers after which a turn is over.
