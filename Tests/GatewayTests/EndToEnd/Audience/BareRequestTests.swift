@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Requests for a program that nobody plays", .serialized, .timeLimit(.minutes(2)))
 struct BareRequestTests {
-    @Test("21 000 of them take no viewer's place: newcomers by every protocol are let in")
+    @Test("Six times as many as there are viewers' places take none: newcomers by every protocol are let in")
     func bare() async throws {
         let stage = try await FaultStage(room: "show", environment: ["FOOTLIGHT_FANOUT_VIEWERS": "500"])
         let gateway = stage.gateway
@@ -14,7 +14,7 @@ struct BareRequestTests {
         try await stage.waitUntilOnAir()
 
         let crowds = try (0..<3).map { _ in
-            try ChildProcess(["curl", "-s", "-o", "/dev/null", gateway.hlsURL(room: "show") + "?n=[1-7000]"])
+            try ChildProcess(["curl", "-s", "-o", "/dev/null", gateway.hlsURL(room: "show") + "?n=[1-1000]"])
         }
         for crowd in crowds { _ = try await crowd.wait(.seconds(60)) }
         #expect(crowds.allSatisfy { $0.exit == .code(0) })
