@@ -175,11 +175,17 @@ static inline int footlight_message_receive(int socket, struct footlight_message
     do {
         size = recvmsg(socket, &whole, MSG_CMSG_CLOEXEC);
     } while (size < 0 && errno == EINTR);
-    if (size <= 0) return 0;
+    if (size < 0) return 0;
     struct cmsghdr *header = CMSG_FIRSTHDR(&whole);
     if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
         if (header->cmsg_len >= CMSG_LEN(sizeof(int))) memcpy(first, CMSG_DATA(header), sizeof(int));
         if (header->cmsg_len >= CMSG_LEN(2 * sizeof(int))) memcpy(second, CMSG_DATA(header) + sizeof(int), sizeof(int));
+    }
+    if (size == 0) {
+        // The end, or a message without content, which is none of ours.
+        if (*first >= 0) close(*first);
+        if (*second >= 0) close(*second);
+        return 0;
     }
     if (size != sizeof *message || message->address_length > sizeof message->address) message->kind = 0;
     return 1;
@@ -190,8 +196,10 @@ static inline int footlight_message_connect(const struct footlight_message *mess
     return connect(socket, (const struct sockaddr *)message->address, message->address_length) == 0 ? 0 : -errno;
 }
 
-/// Writes the outcome of a connect into the pipe that came with it.
+/// Writes the outcome of a connect into the pipe that came with it; one that is full does not get it.
 static inline void footlight_message_answer(int pipe, int32_t outcome) {
+    int flags = fcntl(pipe, F_GETFL);
+    if (flags < 0 || fcntl(pipe, F_SETFL, flags | O_NONBLOCK) != 0) return;
     ssize_t ignored = write(pipe, &outcome, sizeof outcome);
     (void)ignored;
 }
@@ -291,17 +299,17 @@ static inline int footlight_filter_calls(void) {
     static const char *const allowed[] = {
         "access", "arch_prctl", "brk", "clock_getres", "clock_gettime", "clock_nanosleep", "close", "close_range", "dup",
         "dup2", "dup3", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait",
-        "eventfd2", "exit", "exit_group", "faccessat", "faccessat2", "fadvise64", "fallocate", "fcntl", "fdatasync",
+        "eventfd2", "exit", "exit_group", "faccessat", "faccessat2", "fadvise64", "fallocate", "fdatasync",
         "fstat", "fstatfs", "fsync", "ftruncate", "futex", "futex_waitv", "get_mempolicy", "get_robust_list", "getcpu",
         "getcwd", "getdents64", "getegid", "geteuid", "getgid", "getgroups", "getpeername", "getpid", "getppid",
         "getpriority", "getrandom", "getresgid", "getresuid", "getrlimit", "getrusage", "getsockname", "getsockopt",
         "gettid", "gettimeofday", "getuid", "lseek", "lstat", "madvise", "mbind", "membarrier", "mincore", "mlock",
         "mmap", "mprotect", "mremap", "msync", "munlock", "munmap", "nanosleep", "newfstatat", "open", "openat", "pause",
-        "pipe2", "poll", "ppoll", "pread64", "preadv", "prlimit64", "pselect6", "pwrite64", "pwritev", "read", "readlink",
+        "pipe2", "poll", "ppoll", "pread64", "preadv", "pselect6", "pwrite64", "pwritev", "read", "readlink",
         "readlinkat", "readv", "recvfrom", "recvmsg", "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending",
         "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait", "sched_get_priority_max",
         "sched_get_priority_min", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_yield", "select",
-        "set_mempolicy", "set_robust_list", "set_tid_address", "setpriority", "setsockopt", "shutdown", "sigaltstack",
+        "set_mempolicy", "set_robust_list", "set_tid_address", "setsockopt", "shutdown", "sigaltstack",
         "stat", "statfs", "statx", "sysinfo", "time", "timerfd_create", "timerfd_gettime", "timerfd_settime", "times",
         "umask", "uname", "write", "writev",
     };
@@ -314,6 +322,10 @@ static inline int footlight_filter_calls(void) {
     static const unsigned int requests[] = {FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TIOCOUTQ, TCGETS, TIOCGWINSZ};
     // PR_SET_VMA names memory.
     static const int properties[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, 0x53564d41};
+    // F_SETOWN and F_SETSIG, which are not here, have the kernel send signals to another process.
+    static const int commands[] = {
+        F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_DUPFD_CLOEXEC, 1031, 1032, 1034,
+    };
     static const int families[] = {AF_INET, AF_INET6}, protocols[] = {0, IPPROTO_TCP};
 
     struct sigaction action;
@@ -342,6 +354,13 @@ static inline int footlight_filter_calls(void) {
         FOOTLIGHT_RULE(SCMP_ACT_ALLOW, "ioctl", 1, SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xFFFFFFFF, requests[index]));
     for (size_t index = 0; index < sizeof properties / sizeof *properties; index++)
         FOOTLIGHT_RULE(SCMP_ACT_ALLOW, "prctl", 1, SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)properties[index]));
+    for (size_t index = 0; index < sizeof commands / sizeof *commands; index++)
+        FOOTLIGHT_RULE(SCMP_ACT_ALLOW, "fcntl", 1, SCMP_A1_64(SCMP_CMP_EQ, (uint64_t)commands[index]));
+    // Limits and priorities of its own, not of another process of the same user, which the gateway is.
+    FOOTLIGHT_RULE(SCMP_ACT_ALLOW, "prlimit64", 1, SCMP_A0_64(SCMP_CMP_EQ, 0));
+    FOOTLIGHT_RULE(SCMP_ACT_ALLOW, "prlimit64", 1, SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid()));
+    FOOTLIGHT_RULE(
+        SCMP_ACT_ALLOW, "setpriority", 2, SCMP_A0_64(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1_64(SCMP_CMP_EQ, 0));
     for (int family = 0; family < 2; family++)
         for (int protocol = 0; protocol < 2; protocol++)
             FOOTLIGHT_RULE(

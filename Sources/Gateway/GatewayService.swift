@@ -102,10 +102,10 @@ public struct GatewayService: Sendable {
             )
             do {
                 try endpoints.write(to: directory)
-                manager?.ready()
             } catch {
                 logger.error("cannot write the endpoints", metadata: ["error": "\(error)"])
             }
+            manager?.ready()
             whenListening(endpoints)
         }
         let launcher = MixerLauncher(
@@ -244,7 +244,7 @@ public struct GatewayService: Sendable {
             opened("mixer HTTP", port: port)
             ports.set(\.mixerHTTP, port)
         }
-        let adminSocket = sockets.socket(for: configuration.adminPort)
+        let adminSocket = sockets.socket(for: configuration.adminPort, isLoopback: true)
         let admin = web.adminSite(socket: adminSocket, group: group, logger: logger) { port in
             opened("admin", port: port)
             ports.set(\.admin, port)
@@ -263,7 +263,7 @@ public struct GatewayService: Sendable {
             .store("viewership") { [pipeline] answer in pipeline.history.probe(pipeline.viewership, answer) },
             .store("webhooks") { answer in webhooks.probe(answer) },
             .store("tokens") { [revocations = pipeline.tokens.revocations] answer in
-                revoked.probe({ revocations.all }, answer)
+                revoked.probe({ revocations.all(with: $0) }, answer)
             },
             .mixers(pipeline.mixers),
         ]

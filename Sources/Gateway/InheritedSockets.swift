@@ -8,8 +8,14 @@ import Synchronization
 ///
 /// While no process is there, connections wait in them instead of being refused. Each is taken once, by its port. Any thread.
 final class InheritedSockets: Sendable {
-    /// Descriptors by the port on which they listen.
-    private let sockets: Mutex<[Int: CInt]>
+    private struct Socket {
+        let descriptor: CInt
+        /// Whether only this machine gets to it.
+        let isLoopback: Bool
+    }
+
+    /// By the port on which they listen.
+    private let sockets: Mutex<[Int: Socket]>
     /// Descriptors that are no listening TCP sockets, or the second one of a port.
     private let useless: [CInt]
 
@@ -20,15 +26,15 @@ final class InheritedSockets: Sendable {
     ///   - pid: Of this process.
     ///   - first: The first of the descriptors, which follow one another.
     init(environment: [String: String], pid: Int32, first: CInt = 3) {
-        var found: [Int: CInt] = [:]
+        var found: [Int: Socket] = [:]
         var useless: [CInt] = []
         let isOurs = environment["LISTEN_PID"] == "\(pid)"
         let count = isOurs ? environment["LISTEN_FDS"].flatMap { CInt($0) } ?? 0 : 0
         for descriptor in first..<first + min(max(count, 0), 64) {
             // Mixers must not have them.
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { continue }
-            if let port = Self.port(of: descriptor), found[port] == nil {
-                found[port] = descriptor
+            if let (port, isLoopback) = Self.address(of: descriptor), found[port] == nil {
+                found[port] = Socket(descriptor: descriptor, isLoopback: isLoopback)
             } else {
                 useless.append(descriptor)
             }
@@ -38,8 +44,14 @@ final class InheritedSockets: Sendable {
     }
 
     /// The socket that listens on a port, for whoever asks first; nil where there is none.
-    func socket(for port: Int) -> CInt? {
-        sockets.withLock { $0.removeValue(forKey: port) }
+    ///
+    /// - Parameter isLoopback: Only one that nobody gets to from outside of this machine.
+    func socket(for port: Int, isLoopback: Bool = false) -> CInt? {
+        sockets.withLock { sockets in
+            guard let socket = sockets[port], socket.isLoopback || !isLoopback else { return nil }
+            sockets[port] = nil
+            return socket.descriptor
+        }
     }
 
     /// Closes those that nobody has taken, and says so.
@@ -48,9 +60,12 @@ final class InheritedSockets: Sendable {
             defer { sockets = [:] }
             return sockets
         }
-        for (port, descriptor) in others.sorted(by: { $0.key < $1.key }) {
-            logger.warning("a socket was passed for a port that is none of ours", metadata: ["port": "\(port)"])
-            close(descriptor)
+        for (port, socket) in others.sorted(by: { $0.key < $1.key }) {
+            logger.warning(
+                "a socket was passed that is not used: no port of ours, or the admin port for other machines",
+                metadata: ["port": "\(port)"]
+            )
+            close(socket.descriptor)
         }
         for descriptor in useless {
             logger.warning("a descriptor was passed that is of no use", metadata: ["descriptor": "\(descriptor)"])
@@ -58,8 +73,8 @@ final class InheritedSockets: Sendable {
         }
     }
 
-    /// The local port of a socket that listens for connections by TCP; nil for anything else.
-    private static func port(of descriptor: CInt) -> Int? {
+    /// Where a socket listens for connections by TCP; nil for anything else.
+    private static func address(of descriptor: CInt) -> (port: Int, isLoopback: Bool)? {
         var isListening: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening != 0 else {
@@ -67,19 +82,11 @@ final class InheritedSockets: Sendable {
         }
         var storage = sockaddr_storage()
         length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) { pointer -> Int? in
-            let status = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                getsockname(descriptor, $0, &length)
-            }
-            guard status == 0 else { return nil }
-            // The port is in the same place of both.
-            switch CInt(pointer.pointee.ss_family) {
-            case AF_INET, AF_INET6:
-                return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    Int(UInt16(bigEndian: $0.pointee.sin_port))
-                }
-            default: return nil
-            }
+        let status = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
+        let target = withUnsafeBytes(of: storage) { SocketTarget(socketAddress: $0) }
+        guard status == 0, let target else { return nil }
+        return (Int(target.port), target.address.hasPrefix("127.") || target.address == "::1")
     }
 }

@@ -18,6 +18,8 @@ public final class RevokedTokenStore: RevokedTokenStoring {
     /// Where the file is used, one thing at a time.
     private let queue = DispatchQueue(label: "footlight.tokens", qos: .utility)
     private let database = Mutex<StoreDatabase?>(nil)
+    /// The file may hold entries that could not be read: they are read before anything is written in their place.
+    private let isUnread = Atomic(false)
 
     /// Makes a store; nothing is opened before `load()` or the first change.
     public init(path: String, logger: Logger) {
@@ -41,19 +43,20 @@ public final class RevokedTokenStore: RevokedTokenStoring {
                 }
             }
             logger.error(
-                "revoked tokens cannot be read; rotate the signing key if any was leaked",
+                "revoked tokens cannot be read, and are accepted until they can",
                 metadata: ["file": "\(path)", "reason": "\(reason)"]
             )
+            isUnread.store(true, ordering: .relaxed)
             return []
         }
     }
 
     /// Writes the whole list in place of the one before; returns when it is on disk.
-    public func save(_ tokens: @escaping @Sendable () -> [RevokedToken]) async throws {
+    public func save(_ tokens: @escaping @Sendable (_ found: [RevokedToken]) -> [RevokedToken]) async throws {
         try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
             queue.async { [self] in
                 do throws(StoreFault) {
-                    try replace(with: tokens())
+                    try replace(with: tokens)
                     done.resume()
                 } catch {
                     logger.error("revoked tokens cannot be stored", metadata: ["reason": "\(error.reason)"])
@@ -65,39 +68,49 @@ public final class RevokedTokenStore: RevokedTokenStoring {
 
     /// Finds out, on the store's queue, whether the list could be written at this moment.
     ///
-    /// A file that was deleted, replaced or damaged meanwhile is written anew.
+    /// A file that was deleted, replaced or damaged meanwhile is written anew, and one that could not be read at the start
+    /// is read.
     ///
     /// - Parameters:
-    ///   - tokens: The list.
+    ///   - tokens: The list, as for `save`.
     ///   - answer: Called on that queue with what is wrong, nil for nothing.
     public func probe(
-        _ tokens: @escaping @Sendable () -> [RevokedToken],
+        _ tokens: @escaping @Sendable (_ found: [RevokedToken]) -> [RevokedToken],
         _ answer: @escaping @Sendable (_ problem: String?) -> Void
     ) {
         queue.async { [self] in
             do throws(StoreFault) {
-                try opened().probe()
+                if isUnread.load(ordering: .relaxed) {
+                    try replace(with: tokens)
+                    logger.notice("revoked tokens could be read after all", metadata: ["file": "\(path)"])
+                } else {
+                    try opened().probe()
+                }
                 answer(nil)
             } catch {
                 recover(from: error)
-                do throws(StoreFault) {
-                    try write(tokens())
-                    answer("\(error.reason); written anew")
-                } catch {
-                    answer(error.reason)
-                }
+                guard error.isOfFile, (try? replace(with: tokens)) != nil else { return answer(error.reason) }
+                answer("\(error.reason); written anew")
             }
         }
     }
 
-    private func replace(with tokens: [RevokedToken]) throws(StoreFault) {
+    private func replace(with tokens: ([RevokedToken]) -> [RevokedToken]) throws(StoreFault) {
         do throws(StoreFault) {
-            try write(tokens)
+            try write(tokens(unread()))
         } catch {
             recover(from: error)
-            guard case .damaged = error else { throw error }
-            try write(tokens)
+            guard error.isOfFile else { throw error }
+            try write(tokens(unread()))
         }
+    }
+
+    /// What is in the file and could not be read so far.
+    private func unread() throws(StoreFault) -> [RevokedToken] {
+        guard isUnread.load(ordering: .relaxed) else { return [] }
+        let found = try read()
+        isUnread.store(false, ordering: .relaxed)
+        return found
     }
 
     private func write(_ tokens: [RevokedToken]) throws(StoreFault) {
@@ -187,5 +200,15 @@ public final class RevokedTokenStore: RevokedTokenStoring {
             )
         }
         return migrator
+    }
+}
+
+extension StoreFault {
+    /// Whether the file is not the one it was: another try has a new one.
+    fileprivate var isOfFile: Bool {
+        switch self {
+        case .damaged, .lost: true
+        default: false
+        }
     }
 }

@@ -55,7 +55,8 @@ extension StageError {
         name: "AccessTokenGrantsInvalidError",
         message: "An operator's token is not accepted in a URL",
         cause: "URLs end up in logs and histories, and an operator's token opens everything",
-        solution: "Send it in the Authorization header; make a token of another role, such as monitor, for a URL",
+        solution: "Send it in the Authorization header; in a URL to watch use a token of the role monitor, relay, "
+            + "thumbnail or participant, in that of an event stream a participant's",
         status: 403
     )
     /// 404: the token is not on the list of revoked ones; the code is the HTTP status, as no source system has one.

@@ -225,11 +225,28 @@ struct TokenRoutesTests {
         #expect(refusal?.code == 53006 && !full.contains("one") && full.contains("t7"))
 
         struct BrokenStore: RevokedTokenStoring {
-            func save(_ tokens: @escaping @Sendable () -> [RevokedToken]) async throws { throw CancellationError() }
+            func save(_: @escaping @Sendable ([RevokedToken]) -> [RevokedToken]) async throws {
+                throw CancellationError()
+            }
         }
         let broken = TokenRevocations(store: BrokenStore())
         let fault = await #expect(throws: StageError.self) { try await broken.revoke(one) }
         #expect(fault?.status == 500 && fault?.isRetryable == true && broken.contains("one"))
+    }
+
+    @Test("Revoked once more, a token stays so until the later end, and what an earlier run wrote is taken in")
+    func again() async throws {
+        let end = Date().timeIntervalSince1970 + 600
+        let list = TokenRevocations()
+        try await list.revoke(RevokedToken(id: "one", revokedAt: 1, revokedBy: "b", expiresAt: end))
+        let second = RevokedToken(id: "one", identity: "ann", revokedAt: 2, revokedBy: "c", expiresAt: end + 600)
+        let known = try await list.revoke(second)
+        #expect(known.revokedAt == 1 && known.revokedBy == "b" && known.identity == "ann")
+        #expect(known.expiresAt == end + 600 && list.all == [known])
+        _ = try await list.revoke(RevokedToken(id: "one", revokedAt: 3, revokedBy: "c", expiresAt: end))
+        #expect(list.all == [known])
+        let earlier = RevokedToken(id: "two", revokedAt: 0, revokedBy: "a", expiresAt: end)
+        #expect(list.all(with: [earlier]).map(\.id) == ["two", "one"] && list.contains("two"))
     }
 
     @Test("The audit log says who revoked whose token, and by which token each command came")

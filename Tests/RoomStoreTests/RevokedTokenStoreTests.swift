@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import RoomStore
 import Stage
+import Synchronization
 import Testing
 
 @Suite("The list of revoked tokens on disk")
@@ -24,8 +25,8 @@ struct RevokedTokenStoreTests {
         let folder = try TemporaryFolder("tokens")
         let first = store(folder)
         #expect(first.load().isEmpty)
-        try await first.save { [RevokedToken(id: "gone", revokedAt: 0, revokedBy: "x", expiresAt: 1)] }
-        try await first.save { Self.tokens }
+        try await first.save { _ in [RevokedToken(id: "gone", revokedAt: 0, revokedBy: "x", expiresAt: 1)] }
+        try await first.save { _ in Self.tokens }
         #expect(Set(store(folder).load()) == Set(Self.tokens))
         let mode = try FileManager.default.attributesOfItem(atPath: folder.file("tokens.sqlite"))[.posixPermissions]
         #expect(mode as? Int == 0o600)
@@ -37,7 +38,7 @@ struct RevokedTokenStoreTests {
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.file("tokens.sqlite")))
         let first = store(folder)
         #expect(first.load().isEmpty)
-        try await first.save { Self.tokens }
+        try await first.save { _ in Self.tokens }
         #expect(Set(store(folder).load()) == Set(Self.tokens))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names.contains { $0.hasPrefix("tokens.sqlite.damaged-") })
@@ -49,9 +50,9 @@ struct RevokedTokenStoreTests {
         let path = folder.file("tokens.sqlite")
         let first = store(folder)
         _ = first.load()
-        try await first.save { Self.tokens }
+        try await first.save { _ in Self.tokens }
         func probed() async -> String? {
-            await withCheckedContinuation { done in first.probe({ Self.tokens }) { done.resume(returning: $0) } }
+            await withCheckedContinuation { done in first.probe({ _ in Self.tokens }) { done.resume(returning: $0) } }
         }
         #expect(await probed() == nil)
         let harms: [() throws -> Void] = [
@@ -70,5 +71,28 @@ struct RevokedTokenStoreTests {
         }
         try FileManager.default.removeItem(atPath: folder.path)
         #expect(await probed() != nil)
+    }
+
+    @Test("A list that cannot be read at the start is read once it can, and none of it is lost by what is written")
+    func unread() async throws {
+        let folder = try TemporaryFolder("tokens")
+        try await store(folder).save { _ in Self.tokens }
+        // Nothing that can be opened is in the file's place for a while.
+        let (path, aside) = (folder.file("tokens.sqlite"), folder.file("aside"))
+        let suffixes = ["", "-wal", "-shm"].filter { FileManager.default.fileExists(atPath: path + $0) }
+        for suffix in suffixes { try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix) }
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let second = store(folder)
+        #expect(second.load().isEmpty)
+        try FileManager.default.removeItem(atPath: path)
+        for suffix in suffixes { try FileManager.default.moveItem(atPath: aside + suffix, toPath: path + suffix) }
+        let newer = RevokedToken(id: "new", revokedAt: 3, revokedBy: "ada", expiresAt: 11)
+        let found = Mutex<[RevokedToken]>([])
+        try await second.save { earlier in
+            found.withLock { $0 = earlier }
+            return earlier + [newer]
+        }
+        #expect(Set(found.withLock { $0 }) == Set(Self.tokens))
+        #expect(Set(store(folder).load()) == Set(Self.tokens + [newer]))
     }
 }

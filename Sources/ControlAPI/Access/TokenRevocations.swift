@@ -22,6 +22,22 @@ public final class TokenRevocations: Sendable {
         var watchers: [UInt64: Watcher] = [:]
         var lastWatcher: UInt64 = 0
 
+        /// Puts a token on the list; false while that is full.
+        ///
+        /// One that is there already stays as it is, with what was not known of it, and the later end of the two.
+        mutating func add(_ token: RevokedToken) -> Bool {
+            guard var known = tokens[token.id] else {
+                guard tokens.count < TokenRevocations.capacity else { return false }
+                tokens[token.id] = token
+                return true
+            }
+            known.identity = known.identity ?? token.identity
+            known.role = known.role ?? token.role
+            known.expiresAt = max(known.expiresAt, token.expiresAt)
+            tokens[token.id] = known
+            return true
+        }
+
         /// Why a connection is to end; nil while it may go on.
         func reason(for watcher: Watcher, at time: Double) -> StageError? {
             if tokens[watcher.tokenID] != nil { return .tokenRevoked }
@@ -71,27 +87,34 @@ public final class TokenRevocations: Sendable {
         }.sorted { ($0.revokedAt, $0.id) < ($1.revokedAt, $1.id) }
     }
 
+    /// The same with entries of an earlier run that could not be read before, which are taken in.
+    public func all(with found: [RevokedToken]) -> [RevokedToken] {
+        if !found.isEmpty {
+            state.withLock { state in
+                for token in found { _ = state.add(token) }
+            }
+            endConnections()
+        }
+        return all
+    }
+
     /// Revokes a token: it is refused from now on, and what is open by it ends.
     ///
-    /// - Returns: The entry of the list, which for a token that was revoked already is the one of then.
+    /// - Returns: The entry of the list, which for a token that was revoked already is the one of then, with the later end
+    ///   of the two.
     /// - Throws: 53006 while the list is full, 500 when it cannot be written: the token is refused all the same, but only
     ///   until a restart.
     @discardableResult
     public func revoke(_ token: RevokedToken) async throws(StageError) -> RevokedToken {
         let time = now()
         let known = state.withLock { state -> RevokedToken? in
-            if let known = state.tokens[token.id] { return known }
-            if state.tokens.count >= Self.capacity {
-                state.tokens = state.tokens.filter { $0.value.expiresAt + AccessTokens.skew > time }
-            }
-            guard state.tokens.count < Self.capacity else { return nil }
-            state.tokens[token.id] = token
-            return token
+            state.tokens = state.tokens.filter { $0.value.expiresAt + AccessTokens.skew > time }
+            return state.add(token) ? state.tokens[token.id] : nil
         }
         guard let known else {
             var error = StageError.serverBusy(retryAfter: nil)
             error.cause = "The list of revoked tokens is full: \(Self.capacity)"
-            error.solution = "Rotate the signing key, which ends all tokens of the old one"
+            error.solution = "Rotate the signing key, remove the old one from retired-keys, and unlist its tokens"
             throw error
         }
         endConnections()
@@ -111,7 +134,7 @@ public final class TokenRevocations: Sendable {
     private func save() async throws(StageError) {
         guard let store else { return }
         do {
-            try await store.save { [self] in all }
+            try await store.save { [self] found in all(with: found) }
         } catch {
             var fault = StageError.internalFault
             fault.cause = "The list of revoked tokens cannot be written to disk; it is in force until a restart"

@@ -159,8 +159,6 @@ extension OpenAPIDocument {
             JoinBody:
               description: 'The body of POST /v1/rooms/{room}/participants.'
               type: object
-              required:
-                - mode
               properties:
                 identity:
                   type: string

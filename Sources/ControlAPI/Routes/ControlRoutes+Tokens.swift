@@ -12,14 +12,15 @@ extension ControlRoutes {
         api.command(.post, "tokens/revoke") { call in
             try call.claims.requireOperator()
             let body = try await call.request.decode(RevokeTokenBody.self)
-            let entry = try await tokens.revocations.revoke(entry(for: body, by: call.claims))
-            audit.revoked(entry, by: call.claims)
-            return try Reply.json(RevokedTokenResource(entry))
+            let asked = try await entry(for: body, by: call.claims)
+            // In force from here on, also where it cannot be written to disk.
+            defer { if tokens.revocations.contains(asked.id) { audit.revoked(asked, by: call.claims) } }
+            return try Reply.json(RevokedTokenResource(await tokens.revocations.revoke(asked)))
         }
 
         api.read("tokens/revoked") { call in
             try call.claims.requireOperator()
-            // Each takes a write to disk, so no two are of one moment; an id may be any text.
+            // Ordered by time alone, for an id may be any text; two of the same microsecond are as good as never.
             let (entries, meta) = try PageRequest(call.request).page(of: tokens.revocations.all) {
                 PageRequest.Mark(at: $0.revokedAt, sid: String($0.revokedAt.bitPattern, radix: 16))
             }

@@ -60,6 +60,13 @@ struct NetworkAddress: Sendable, Hashable {
         return carriedIPv4.contains { $0.starts(with: [169, 254]) }
     }
 
+    /// One at which a cloud offers a machine's own credentials or configuration, beside those of link-local addresses.
+    var isMetadataService: Bool {
+        if bytes == [0xFD, 0, 0x0E, 0xC2] + [UInt8](repeating: 0, count: 10) + [0x02, 0x54] { return true }
+        let known: [[UInt8]] = [[168, 63, 129, 16], [100, 100, 100, 200], [192, 0, 0, 192]]
+        return carriedIPv4.contains { known.contains(Array($0)) }
+    }
+
     /// The IPv4 address, or those that an IPv6 address may be taken to carry: mapped, compatible, translated, and 6to4.
     private var carriedIPv4: [ArraySlice<UInt8>] {
         guard isIPv6 else { return [bytes[...]] }

@@ -2,8 +2,8 @@
 ///
 /// Operators name targets, so a target could be used to reach what only this machine reaches. By default every address
 /// a host resolves to must be global and the port one that RTMP services use. The check is made again on each connect,
-/// and the connection goes to the address that was checked, never to a name resolved a second time. Link-local addresses,
-/// at which clouds offer a machine's own credentials, are never targets.
+/// and the connection goes to the address that was checked, never to a name resolved a second time. Link-local addresses
+/// and a few others, at which clouds offer a machine's own credentials, are never targets.
 public struct TargetPolicy: Sendable, Equatable {
     /// Loopback, private and other local addresses except link-local ones may be targets, on any port.
     public var allowsPrivateAddresses: Bool
@@ -34,7 +34,7 @@ public struct TargetPolicy: Sendable, Equatable {
 
     /// Whether one address may be connected to.
     func vets(_ address: NetworkAddress) -> Bool {
-        guard !address.isLinkLocal else { return false }
+        guard !address.isLinkLocal, !address.isMetadataService else { return false }
         return allowsPrivateAddresses || (address.isGlobal && allowedPorts.contains(address.port))
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 public import Foundation
 import Glibc
 
@@ -33,6 +34,17 @@ public struct DataDirectory: Sendable {
             widerMode = mode
         } else {
             widerMode = nil
+        }
+    }
+
+    // MARK: Time
+
+    private static let queue = DispatchQueue(label: "footlight.files", qos: .utility)
+
+    /// Does what reads or writes files on a queue of its own: a disk may hang, and the threads of tasks are few.
+    func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { done in
+            Self.queue.async { done.resume(with: Swift.Result(catching: work)) }
         }
     }
 

@@ -17,10 +17,16 @@ struct SaltKeeping: Service {
     let logger: Logger
 
     /// Takes up the copy of an earlier run of today; to be called before anybody is let in.
+    ///
+    /// Where the disk is full the day has a salt that a restart does not find again.
     func load() throws {
         let secret = try directory.secret("estimates", for: [Self.fileName])
         if let copy = try directory.read(Self.fileName), viewership.takeSalt([UInt8](copy), secret: secret) { return }
-        try keep(secret)
+        do {
+            try keep(secret)
+        } catch {
+            logger.warning("the salt of the day cannot be kept", metadata: ["reason": "\(error)"])
+        }
     }
 
     func run() async throws {

@@ -30,7 +30,7 @@ struct SessionKeyKeeping: Service {
             var isReadable = true
             while !Task.isCancelled {
                 do {
-                    known = try takeUp(known, at: Date())
+                    known = try await directory.onQueue { [known] in try takeUp(known, at: Date()) }
                     isReadable = true
                 } catch {
                     if isReadable {

@@ -19,7 +19,8 @@ struct SigningKeyService: Service {
     /// - Parameter known: The keys in force.
     /// - Returns: The keys that are in force now.
     func takeUp(_ known: SigningKeyFiles?) async throws -> SigningKeyFiles? {
-        guard let files = try SigningKeyFiles(directory, retiredKeys: retiredKeys), files != known else { return known }
+        let found = try await directory.onQueue { try SigningKeyFiles(directory, retiredKeys: retiredKeys) }
+        guard let files = found, files != known else { return known }
         await tokens.use(signingKey: files.key, kid: files.name, retired: files.retired)
         if let known {
             logger.notice(

@@ -21,7 +21,8 @@ final class MixerBroker: Sendable {
 
     /// Refusals of one mixer that are told; a flood of them is not.
     private static let maximumReported = 16
-    /// Milliseconds that a mixer waits after a refusal, so that it cannot keep this process busy.
+    /// Milliseconds for which a mixer is not served after a refusal or a message that is none, so that it cannot keep
+    /// this process busy.
     private static let penalty: UInt32 = 20
 
     /// The socket for the mixer; closed by `started`.
@@ -89,7 +90,7 @@ final class MixerBroker: Sendable {
             case FOOTLIGHT_REFUSED, FOOTLIGHT_ENDED:
                 let isFatal = Int(message.kind) == FOOTLIGHT_ENDED
                 refusal = Refusal(call: Self.name(of: message.call), isFatal: isFatal)
-            default: break
+            default: usleep(Self.penalty * 1_000)
             }
             guard let refusal else { continue }
             if told.count < Self.maximumReported, !told.contains(refusal) {

@@ -35,7 +35,8 @@ struct MixerLiveness {
     }
 
     private let configuration: Configuration
-    private var known = Signs()
+    /// What had come at the last look; nil before the first one at a process.
+    private var known: Signs?
     private var started: MonotonicTime?
     private var lastReport: MonotonicTime?
     private var lastPacket: MonotonicTime?
@@ -53,6 +54,7 @@ struct MixerLiveness {
         lastReport = nil
         lastPacket = nil
         lastLook = now
+        known = nil
     }
 
     /// Looks at what has come; to be called several times a second while the process runs.
@@ -60,9 +62,11 @@ struct MixerLiveness {
     /// - Returns: In which way the mixer hangs, once for each hang; nil while it does not.
     mutating func look(_ signs: Signs, now: MonotonicTime) -> Hang? {
         skipPause(now: now)
-        if signs.reports != known.reports { lastReport = now }
-        if signs.packets != known.packets { lastPacket = now }
+        // What came up to the first look may be of the process before.
+        let before = known ?? signs
         known = signs
+        if signs.reports != before.reports { lastReport = now }
+        if signs.packets != before.packets { lastPacket = now }
         guard let started else { return nil }
         if now.seconds(since: started) >= configuration.healthy { hangs = 0 }
         let patience = Double(1 << min(hangs, configuration.mostDoublings))

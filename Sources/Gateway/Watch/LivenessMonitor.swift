@@ -110,10 +110,10 @@ final class LivenessMonitor: Service {
 }
 
 extension LivenessMonitor.Part {
-    /// No more than a third of what the manager waits, or it would act on the beats alone.
+    /// Of an event loop no more than a third of what the manager waits, or it would act on the beats alone.
     fileprivate func mostLateness(watchdog: Double?) -> Double? {
-        guard let fatal else { return nil }
-        return watchdog.map { max(min(fatal, $0 / 3), 1) } ?? fatal
+        guard let fatal, reason == .eventLoops, let watchdog else { return fatal }
+        return max(min(fatal, watchdog / 3), 1)
     }
 
     /// An event loop: it answers when it turns.
@@ -130,7 +130,8 @@ extension LivenessMonitor.Part {
         _ name: String,
         ask: @escaping @Sendable (@escaping @Sendable (String?) -> Void) -> Void
     ) -> Self {
-        // A disk that hangs does not come back with another process, so the patience is that of a stuck process.
+        // The show needs no disk, and one that hangs does not come back with another process: only a store that is stuck
+        // by itself is worth a restart.
         Self(name: name, reason: .store(name), fatal: 60, ask: ask)
     }
 

@@ -78,10 +78,10 @@ final class RTMPServerHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// The stream is over, once all that came before is handled.
+    /// The stream is over, once all that a publisher sent before is handled; what anybody else left behind is dropped.
     private func peerLeft() {
         isGone = true
-        if session.isPaused, !isEnding {
+        if session.isPaused, !isEnding, case .publisher = receiver {
             awaitTurn()
         } else {
             finish(.closedByPeer)

@@ -35,7 +35,8 @@ public struct RevokedToken: Sendable, Hashable {
 public protocol RevokedTokenStoring: Sendable {
     /// Writes the whole list in place of the one before; returns when it is on disk.
     ///
-    /// - Parameter tokens: Asked for when it is written, so that of several changes the last one counts.
+    /// - Parameter tokens: Asked for when it is written, so that of several changes the last one counts. It is given what
+    ///   an earlier process wrote and could not be read until now, and takes that in; mostly nothing.
     /// - Throws: What keeps it from being written.
-    func save(_ tokens: @escaping @Sendable () -> [RevokedToken]) async throws
+    func save(_ tokens: @escaping @Sendable (_ found: [RevokedToken]) -> [RevokedToken]) async throws
 }

@@ -31,7 +31,8 @@ extension AudienceShard {
             }
             place = add(id, room: room, playback: .sdk, at: at)
         }
-        if let client = visitor.account { clients.set(client, at: place) }
+        // Who is nobody's stays so.
+        if let client = visitor.account, !sessions[place].flags.contains(.isExcluded) { clients.set(client, at: place) }
         recount(place)
         schedule(place, deadline: at + timeout(of: place))
         describe(place, visitor, at: at)

@@ -32,6 +32,18 @@ struct TargetPolicyTests {
     }
 
     @Test(
+        "addresses at which clouds offer credentials are never targets, public or not",
+        arguments: [
+            "168.63.129.16", "::ffff:168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254",
+        ]
+    )
+    func metadata(literal: String) throws {
+        let address = try #require(NetworkAddress(literal: literal, port: 80))
+        #expect(!TargetPolicy(allowsPrivateAddresses: true).vets(address))
+        #expect(!TargetPolicy(allowedPorts: [80]).vets(address))
+    }
+
+    @Test(
         "addresses that are global",
         arguments: ["8.8.8.8", "100.128.0.1", "172.32.0.1", "193.0.0.1", "2a00:1450::1", "2600::1"]
     )

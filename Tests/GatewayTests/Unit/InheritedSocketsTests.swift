@@ -26,13 +26,33 @@ struct InheritedSocketsTests {
         defer { for end in ends { close(end) } }
         let first = try row([kept.descriptors[0], ends[0], kept.descriptors[1], kept.descriptors[0]])
         let sockets = InheritedSockets(environment: ["LISTEN_PID": "77", "LISTEN_FDS": "4"], pid: 77, first: first)
-        #expect(sockets.socket(for: kept.ports[0]) == first)
+        #expect(sockets.socket(for: kept.ports[0], isLoopback: true) == first)
         #expect(sockets.socket(for: kept.ports[0]) == nil)
         #expect(fcntl(first, F_GETFD) & FD_CLOEXEC != 0)
         sockets.closeOthers(Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         // A pipe, a port that nobody asked for, and the second one of a port.
         #expect(isOpen(first) && !isOpen(first + 1) && !isOpen(first + 2) && !isOpen(first + 3))
         close(first)
+    }
+
+    @Test("What is for this machine alone takes no socket that others get to")
+    func loopback() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        #expect(listen(descriptor, 1) == 0, "on all addresses, and a port of the system's choice")
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        let port = Int(UInt16(bigEndian: address.sin_port))
+        let sockets = InheritedSockets(
+            environment: ["LISTEN_PID": "77", "LISTEN_FDS": "1"],
+            pid: 77,
+            first: descriptor
+        )
+        #expect(sockets.socket(for: port, isLoopback: true) == nil)
+        #expect(sockets.socket(for: port) == descriptor)
+        close(descriptor)
     }
 
     @Test(

@@ -109,6 +109,35 @@ struct StallTests {
         var description: String { "gap \(Int(gap * 1e4) / 10) ms, work \(Int(work * 1e4) / 10) ms" }
     }
 
+    @Test("leaves nothing behind: what strangers sent before they left waits for no turn", .timeLimit(.minutes(1)))
+    func leavers() async throws {
+        let serverGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let clients = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let program = Program()
+        let server = try await RTMPServer.start(host: "127.0.0.1", port: 0, group: serverGroup, delegate: program)
+        for _ in 0..<40 {
+            let stranger = try await RawPeer(port: server.port, group: clients)
+            // Messages of one byte: each has the header of the one before, and no content.
+            var bytes = Peer.connected().bytes
+            bytes.writeBytes([6, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0])
+            bytes.writeRepeatingByte(0xC6, count: 60_000)
+            try await stranger.send(bytes)
+            try await stranger.close()
+        }
+        while server.connectionCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+        // A publisher that needs a few turns has them at once: before it are not the thousand turns of each of those.
+        let sounds = Peer.aggregate(of: 8, ByteBuffer(bytes: [0xAF, 1, 9]), bytes: 18_000)
+        let publisher = try await RawPeer(port: server.port, group: clients)
+        let start = MonotonicTime.now()
+        try await publisher.send(flood(from: .publishing("late"), sounds, times: 1))
+        while program.sounds.load(ordering: .relaxed) < 1000 { try await Task.sleep(for: .milliseconds(5)) }
+        let seconds = MonotonicTime.now().seconds(since: start)
+        #expect(seconds < 5, "\(seconds) s")
+        await server.shutdown()
+        try await clients.shutdownGracefully()
+        try await serverGroup.shutdownGracefully()
+    }
+
     @Test("takes nothing from a viewer on the same event loop: no turn of 50 ms")
     func viewerGap() async throws {
         let serverGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
