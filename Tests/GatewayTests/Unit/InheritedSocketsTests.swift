@@ -39,12 +39,12 @@ struct InheritedSocketsTests {
     func loopback() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #expect(listen(descriptor, 1) == 0, "on all addresses, and a port of the system's choice")
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        let address = withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { storage -> SocketTarget? in
+            var length = socklen_t(storage.count)
+            let status = storage.withMemoryRebound(to: sockaddr.self) { getsockname(descriptor, $0.baseAddress, &length) }
+            return status == 0 ? SocketTarget(socketAddress: UnsafeRawBufferPointer(storage)) : nil
         }
-        let port = Int(UInt16(bigEndian: address.sin_port))
+        let port = Int(try #require(address).port)
         let sockets = InheritedSockets(
             environment: ["LISTEN_PID": "77", "LISTEN_FDS": "1"],
             pid: 77,
