@@ -41,7 +41,9 @@ struct InheritedSocketsTests {
         #expect(listen(descriptor, 1) == 0, "on all addresses, and a port of the system's choice")
         let address = withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { storage -> SocketTarget? in
             var length = socklen_t(storage.count)
-            let status = storage.withMemoryRebound(to: sockaddr.self) { getsockname(descriptor, $0.baseAddress, &length) }
+            let status = storage.withMemoryRebound(to: sockaddr.self) {
+                getsockname(descriptor, $0.baseAddress, &length)
+            }
             return status == 0 ? SocketTarget(socketAddress: UnsafeRawBufferPointer(storage)) : nil
         }
         let port = Int(try #require(address).port)
