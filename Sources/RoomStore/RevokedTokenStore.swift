@@ -96,12 +96,15 @@ public final class RevokedTokenStore: RevokedTokenStoring {
     }
 
     private func replace(with tokens: ([RevokedToken]) -> [RevokedToken]) throws(StoreFault) {
+        var found: [RevokedToken] = []
         do throws(StoreFault) {
-            try write(tokens(unread()))
+            found = try unread()
+            try write(tokens(found))
         } catch {
             recover(from: error)
             guard error.isOfFile else { throw error }
-            try write(tokens(unread()))
+            found += try unread()
+            try write(tokens(found))
         }
     }
 

@@ -77,15 +77,20 @@ struct RevokedTokenStoreTests {
     func unread() async throws {
         let folder = try TemporaryFolder("tokens")
         try await store(folder).save { _ in Self.tokens }
-        // Nothing that can be opened is in the file's place for a while.
-        let (path, aside) = (folder.file("tokens.sqlite"), folder.file("aside"))
-        let suffixes = ["", "-wal", "-shm"].filter { FileManager.default.fileExists(atPath: path + $0) }
-        for suffix in suffixes { try FileManager.default.moveItem(atPath: path + suffix, toPath: aside + suffix) }
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        // Without a log of its own beside the file, a lock keeps readers out too.
+        let script = """
+            import sqlite3, sys, time
+            base = sqlite3.connect(sys.argv[1], isolation_level=None)
+            base.execute('PRAGMA journal_mode=DELETE')
+            base.execute('BEGIN EXCLUSIVE')
+            print('locked', flush=True)
+            time.sleep(60)
+            """
+        let holder = try ChildProcess(["python3", "-c", script, folder.file("tokens.sqlite")])
+        #expect(try await eventually { holder.standardOutput.contains("locked") }, "\(holder.standardError)")
         let second = store(folder)
         #expect(second.load().isEmpty)
-        try FileManager.default.removeItem(atPath: path)
-        for suffix in suffixes { try FileManager.default.moveItem(atPath: aside + suffix, toPath: path + suffix) }
+        holder.end()
         let newer = RevokedToken(id: "new", revokedAt: 3, revokedBy: "ada", expiresAt: 11)
         let found = Mutex<[RevokedToken]>([])
         try await second.save { earlier in

@@ -93,7 +93,7 @@ extension AccessTokens {
         guard let token = request.uri.queryParameters.get("access_token") else { throw .tokenInvalid }
         let claims = try await verify(token)
         guard claims.role != .operator else { throw .operatorTokenInURL }
-        guard claims.role == .participant else { throw .tokenGrantsInvalid }
+        guard claims.role == .participant else { throw .tokenInvalid }
         return claims
     }
 }

@@ -199,8 +199,7 @@ struct DegradationLadder: Sendable {
         // Once for each time down; further steps up are of the same shortage.
         lastDown = nil
         lastUp = now
-        // Where the encoder falls behind, what the pictures take says nothing of how the step would do.
-        known[step] = reason == .queue ? nil : Self.slow(samples) ?? Known(ratio: ratio, processor: ratio)
+        known[step] = Self.slow(samples) ?? Known(ratio: ratio, processor: ratio)
         return take(worse, because: reason)
     }
 
