@@ -147,33 +147,14 @@ extension OpenAPIDocument {
               responses:
                 '200':
                   description: It is.
-                  content:
-                    application/json:
-                      schema:
-                        type: object
-                        required:
-                          - ready
-                          - reasons
-                        properties:
-                          ready:
-                            type: boolean
-                          reasons:
-                            type: array
-                            description: 'Everything that is wrong; empty when ready.'
-                            items:
-                              type: object
-                              required:
-                                - name
-                                - problem
-                              properties:
-                                name:
-                                  type: string
-                                  description: 'Names the kind of problem, such as `disk` or `store_rooms`.'
-                                problem:
-                                  type: string
-                                  description: 'What is wrong, for people.'
+        \(readinessContent)
                 '503':
                   description: It is not, for the reasons that are named.
+        \(readinessContent)
+        """
+
+    /// What both answers of /readyz hold.
+    private static let readinessContent = """
                   content:
                     application/json:
                       schema:

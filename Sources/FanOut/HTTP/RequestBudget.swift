@@ -57,7 +57,7 @@ final class RequestBudget: Sendable {
     func client(at address: SocketAddress?) -> Client {
         guard let host = address?.ipAddress else { return .unlimited }
         let account = PeerAddress(host)?.account
-        guard proxies.isBelieved(host) else { return account.map { .one($0) } ?? .unlimited }
+        guard proxies.mayReport(from: host) else { return account.map { .one($0) } ?? .unlimited }
         return .many(server: host, itself: proxies.include(host) ? nil : account)
     }
 

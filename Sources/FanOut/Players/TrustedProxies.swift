@@ -47,7 +47,8 @@ public struct TrustedProxies: Sendable {
         return networks.contains { $0.contains(address) }
     }
 
-    /// Whether somebody at that address may tell who watches: one of them, or a server on this machine.
+    /// Whether somebody at that address is believed about others, who asks and who watches: one of them, or a server on this
+    /// machine.
     public func mayReport(from address: String) -> Bool {
         PeerAddress(address)?.isLoopback == true || include(address)
     }
@@ -64,16 +65,11 @@ public struct TrustedProxies: Sendable {
     ///
     /// - Parameter peer: The numeric address of the connection; nil when it is not known.
     func origin(of fields: HTTPFields, peer: String?) -> (address: String?, region: String?) {
-        guard let peer, isBelieved(peer) else { return (peer, nil) }
+        guard let peer, mayReport(from: peer) else { return (peer, nil) }
         // Each server adds the address that it saw; what those before the first trusted one wrote is anybody's.
         let said = Self.forwarded(fields)
-        let address = said.last { !isBelieved($0) } ?? said.first ?? peer
+        let address = said.last { !mayReport(from: $0) } ?? said.first ?? peer
         return (PeerAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
-    }
-
-    /// Whether somebody at that address is believed about others.
-    func isBelieved(_ address: String) -> Bool {
-        PeerAddress(address)?.isLoopback == true || include(address)
     }
 
     /// Whether a request says that it was made for somebody else.
