@@ -49,6 +49,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var isClosing = false
     /// Answers of ours that have not left whole.
     private var answersLeaving = 0
+    /// The listener ends, which those behind, who close the connection, hear of when our answers have left.
+    private var whenAnswered: ChannelHandlerContext?
     /// Of what the request that is being read was given a file, if bytes like its own would be answered in the same way;
     /// nil again once somebody was told.
     private(set) var plainFile: RepeatedRequest.File?
@@ -286,8 +288,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         site.waits.leave(sid)
     }
 
-    /// A client that waits and closes its side is gone, even if its socket would still take bytes.
+    /// A client that waits and closes its side is gone, even if its socket would still take bytes; the end of the listener
+    /// waits for answers that are on their way.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent, waiting != nil || isIdentifying || answersLeaving > 0 {
+            whenAnswered = context
+            return
+        }
         if waiting != nil, case .inputClosed? = event as? ChannelEvent {
             endWait()
             context.close(promise: nil)
@@ -338,6 +345,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         end.assumeIsolated().whenComplete { _ in
             self.answersLeaving -= 1
             self.lastActivity = .now()
+            guard self.answersLeaving == 0, let context = self.whenAnswered.take() else { return }
+            context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         }
     }
 
@@ -401,6 +410,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     public func handlerRemoved(context: ChannelHandlerContext) {
         idleCheck?.cancel()
         idleCheck = nil
+        whenAnswered = nil
         endWait()
     }
 

@@ -56,6 +56,11 @@ enum MixerMisbehaviour {
         return packet
     }
 
+    /// What a call's status means, in words.
+    private static func outcome(_ status: Int32) -> String {
+        status == 0 ? "done" : "refused: \(String(cString: strerror(errno)))"
+    }
+
     /// - Returns: What became of it, in words.
     private static func perform(_ deed: String) -> String {
         let parts = deed.split(separator: " ", maxSplits: 1).map(String.init)
@@ -64,7 +69,7 @@ enum MixerMisbehaviour {
         case "read":
             let marks = ProcessInfo.processInfo.environment[RoomMixer.marksVariable] ?? ""
             let file = open(URL(fileURLWithPath: marks).deletingLastPathComponent().path + "/" + argument, O_RDONLY)
-            return file >= 0 ? "done" : "refused: \(String(cString: strerror(errno)))"
+            return outcome(file < 0 ? file : 0)
         case "exec":
             var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
             execv("/bin/true", &arguments)
@@ -85,7 +90,14 @@ enum MixerMisbehaviour {
                     connect(end, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
                 }
             }
-            return status == 0 ? "done" : "refused: \(String(cString: strerror(errno)))"
+            return outcome(status)
+        case "limit":
+            var limit = rlimit(rlim_cur: 1, rlim_max: 1)
+            return outcome(prlimit(getppid(), __rlimit_resource_t(RLIMIT_CORE.rawValue), &limit, nil))
+        case "priority": return outcome(setpriority(PRIO_PROCESS, id_t(getppid()), 19))
+        case "owner":
+            let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            return outcome(fcntl(end, F_SETOWN, getppid()))
         case "allocate":
             var total = 0
             while let memory = malloc(64 << 20) {

@@ -165,6 +165,22 @@ struct BlockingReloadTests {
         #expect(stand.audience.events.count == 1)
     }
 
+    @Test("When the listener ends, a connection that waits is told so after its answer, one that does not at once")
+    func endOfListener() throws {
+        let stand = try SiteStand()
+        let program = stand.goOnAir("r")
+        let next = try announcement(stand)
+        try stand.ask("/live/r/media.m3u8?sid=r-2&\(next.reload)")
+        stand.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        #expect(!stand.behind.isQuiescing && stand.site.waits.count == 1)
+        stand.goOn(program, from: 12_000, milliseconds: 400)
+        #expect(try stand.answer()?.status == 200)
+        #expect(stand.behind.isQuiescing)
+        let other = try SiteStand()
+        other.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        #expect(other.behind.isQuiescing)
+    }
+
     @Test("Of one viewer two requests wait, of all no more than there is room for")
     func budget() throws {
         let stand = try SiteStand(limits: HTTPLimits(waits: (perSession: 2, total: 3)))

@@ -109,6 +109,8 @@ final class ServerBehind: ChannelInboundHandler {
     private(set) var paths: [String] = []
     private(set) var ends = 0
     private(set) var bodies = ""
+    /// Was told that the listener ends.
+    private(set) var isQuiescing = false
     private var context: ChannelHandlerContext?
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -121,6 +123,11 @@ final class ServerBehind: ChannelInboundHandler {
         case .body(let buffer): bodies += String(buffer: buffer)
         case .end: ends += 1
         }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent { isQuiescing = true }
+        context.fireUserInboundEventTriggered(event)
     }
 
     /// Begins an answer to the oldest request that has none, and does not end it.

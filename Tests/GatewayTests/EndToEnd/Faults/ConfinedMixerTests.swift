@@ -72,6 +72,30 @@ struct ConfinedMixerTests {
         #expect(line(scene, words), "\(scene.stage.gateway.log)")
     }
 
+    @Test(
+        "The gateway's limits and priority cannot be set, nor signals be sent to it, by its mixer",
+        arguments: [("limit", "call=prlimit64"), ("priority", "call=setpriority"), ("owner", "call=fcntl")]
+    )
+    func parent(deed: String, call: String) async throws {
+        let scene = try await scene(deed, ["FOOTLIGHT_MIXER_MISBEHAVE": deed])
+        let files = ["limits", "stat"].map { "/proc/\(scene.stage.gateway.endpoints.pid)/\($0)" }
+        let limits = FileManager.default.contents(atPath: files[0])
+        let nice = try niceness(files[1])
+        try await provoke(scene)
+        #expect(line(scene, ["a mixer was refused a system call", call, "room=\(deed)"]), "\(scene.stage.gateway.log)")
+        #expect(line(scene, ["a forbidden deed was tried", "outcome=refused: Operation not permitted"]))
+        #expect(FileManager.default.contents(atPath: files[0]) == limits)
+        #expect(try niceness(files[1]) == nice)
+    }
+
+    /// The priority that `/proc/PID/stat` tells of, its nineteenth field.
+    private func niceness(_ file: String) throws -> String {
+        let text = String(decoding: try #require(FileManager.default.contents(atPath: file)), as: UTF8.self)
+        // The second field is a name in brackets, which may have blanks in it.
+        let fields = try #require(text.split(separator: ")").last).split(separator: " ")
+        return String(try #require(fields.count > 16 ? fields[16] : nil))
+    }
+
     @Test("Memory without end is refused at the limit, and nobody but that mixer has any less")
     func memory() async throws {
         let settings = ["FOOTLIGHT_MIXER_MISBEHAVE": "allocate", "FOOTLIGHT_MIXER_MEMORY": "1024"]
