@@ -29,7 +29,7 @@ extension GatewayMetrics {
             MetricFamily(
                 name: "footlight_http_refused_total",
                 kind: .counter,
-                help: "Connections without room, requests that came too fast, and requests that could not wait.",
+                help: "Connections without room to either public port, requests too fast, and those that cannot wait.",
                 samples: refused.map { .init(["reason": $0.0], Double($0.1)) }
             ),
             MetricFamily(
