@@ -54,7 +54,7 @@ public enum MixerConfinement {
     }
 
     /// Whether a sanitizer is built in, which needs more of the system than a mixer does.
-    private static var isInstrumented: Bool {
+    static var isInstrumented: Bool {
         dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
     }
 

@@ -94,6 +94,7 @@ enum MixerMisbehaviour {
         case "limit":
             var limit = rlimit(rlim_cur: 1, rlim_max: 1)
             return outcome(prlimit(getppid(), __rlimit_resource_t(RLIMIT_CORE.rawValue), &limit, nil))
+        case "kill": return outcome(kill(getppid(), SIGTERM))
         case "priority": return outcome(setpriority(PRIO_PROCESS, id_t(getppid()), 19))
         case "owner":
             let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -28,6 +28,9 @@ final class TurnQueue: @unchecked Sendable {
         return queue
     }
 
+    /// How many wait.
+    var count: Int { waiting.count }
+
     /// Calls the handler's `takeTurn` once, behind those that wait already.
     func append(_ handler: RTMPServerHandler) {
         waiting.append(handler)

@@ -36,6 +36,14 @@ struct PassedOnRequestTests {
         #expect(reporter.region == nil && reporter.userAgent == "p")
     }
 
+    @Test("it says whose limits hold for it, whatever the client says of that itself")
+    func client() throws {
+        let forged = try post([("X-Footlight-Client", "7")], to: "/v1/rooms")
+        let reading = PlayerReading()
+        #expect(PlayerReading.client(reading.passingOn(forged, peer: "192.0.2.1", client: 5).headerFields) == 5)
+        #expect(PlayerReading.client(reading.passingOn(forged, peer: "192.0.2.1").headerFields) == nil)
+    }
+
     @Test("what is no report is passed on as it is")
     func others() throws {
         let other = try post([("X-Forwarded-For", "198.51.100.8")], to: "/v1/rooms")

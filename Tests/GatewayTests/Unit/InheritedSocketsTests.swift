@@ -8,7 +8,14 @@ import Testing
 struct InheritedSocketsTests {
     /// A pair of descriptors that follow one another, each a duplicate of what is given.
     private func row(_ descriptors: [Int32]) throws -> Int32 {
-        let first = fcntl(try #require(descriptors.first), F_DUPFD_CLOEXEC, 500)
+        let source = try #require(descriptors.first)
+        var first = fcntl(source, F_DUPFD_CLOEXEC, 500)
+        // Nobody else's is replaced.
+        while descriptors.indices.dropFirst().contains(where: { isOpen(first + Int32($0)) }) {
+            close(first)
+            first = fcntl(source, F_DUPFD_CLOEXEC, first + Int32(descriptors.count))
+        }
+        try #require(first >= 0)
         for (place, descriptor) in descriptors.enumerated() where place > 0 {
             #expect(dup2(descriptor, first + Int32(place)) == first + Int32(place))
         }

@@ -142,13 +142,12 @@ struct LivenessMonitorTests {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let monitor = LivenessMonitor(parts: LivenessMonitor.Part.loops(of: group), health: health, manager: nil)
         let gate = DispatchSemaphore(value: 0)
-        group.next().execute { gate.wait() }
-        monitor.look(now: start)
-        try await Task.sleep(for: .milliseconds(200))
-        for second in 1...4 {
+        let (held, free) = (group.next(), group.next())
+        held.execute { gate.wait() }
+        for second in 0...4 {
             monitor.look(now: start.advanced(seconds: Double(second)))
-            // The other loop answers meanwhile.
-            try await Task.sleep(for: .milliseconds(100))
+            // The other loop has answered when it does what it is given behind that.
+            try await free.submit {}.get()
         }
         let problem = health.readiness.reasons.first?.problem ?? ""
         #expect(names == ["event_loops"] && problem.contains("event loop ") && !problem.contains(";"), "\(problem)")

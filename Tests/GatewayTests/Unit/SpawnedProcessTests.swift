@@ -1,6 +1,7 @@
 import Foundation
 @testable import Gateway
 import Glibc
+import RTMP
 import Testing
 
 @Suite("Children of the gateway", .serialized, .timeLimit(.minutes(1)))
@@ -49,6 +50,7 @@ struct SpawnedProcessTests {
 
     @Test("With thousands of descriptors open, children start all the same, and inherit none of them")
     func descriptors() async throws {
+        DescriptorLimit.raise()
         let open = (0..<3_000).map { _ in Glibc.open("/dev/null", O_RDONLY) }
         defer { for descriptor in open { close(descriptor) } }
         #expect(open.allSatisfy { $0 >= 0 })

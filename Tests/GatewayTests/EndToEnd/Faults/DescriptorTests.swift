@@ -8,7 +8,12 @@ import Testing
 struct DescriptorTests {
     @Test("The show goes on, a killed mixer is replaced, the log and readyz say what is the matter, and it passes")
     func exhausted() async throws {
-        let stage = try await FaultStage(room: "show", descriptors: 300)
+        let stage = try await FaultStage(
+            room: "show",
+            // Each event loop takes some of them.
+            environment: ["FOOTLIGHT_THREADS": "2"],
+            descriptors: 300
+        )
         let gateway = stage.gateway
         let host = try stage.publish(
             try await stage.clip(HostScript(.red, tone: 440)),
@@ -22,7 +27,11 @@ struct DescriptorTests {
         let http = IdleConnections(port: gateway.endpoints.httpPort, count: 400)
         let rtmp = IdleConnections(port: gateway.endpoints.rtmpPort, count: 200)
         #expect(try await eventually(within: .seconds(5)) { try await ready() == 503 })
-        #expect(http.open < 150 && rtmp.open < 60, "\(http.open) by HTTP, \(rtmp.open) by RTMP")
+        let reasons = try await gateway.request("GET", port: gateway.endpoints.adminPort, "/readyz").json["reasons"]
+        #expect(reasons.elements.contains { $0["name"].string == "connections" }, "\(reasons.text)")
+        // What waits to be accepted is open for a moment.
+        let areRefused = try await eventually(within: .seconds(5)) { http.open < 150 && rtmp.open < 60 }
+        #expect(areRefused, "\(http.open) by HTTP, \(rtmp.open) by RTMP")
         let before = gateway.mixers(of: "show")
         for mixer in before { kill(mixer, SIGKILL) }
         let isReplaced = try await eventually(within: .seconds(5), every: .milliseconds(50)) {

@@ -62,12 +62,15 @@ struct ReadinessTests {
     func idleDatabase() async throws {
         let gateway = try await GatewayProcess()
         for store in ["rooms", "viewership", "webhooks"] {
+            let before = gateway.log.count
             try FileManager.default.removeItem(atPath: "\(gateway.dataFolder)/\(store).sqlite")
             #expect(
                 try await eventually(within: .seconds(10)) {
-                    gateway.log.split(separator: "\n").contains { line in
+                    // Figures are written each second, so that their store may be found lost, and mended, by that.
+                    let isMended = store == "viewership" && gateway.log.contains("history was deleted or replaced")
+                    return gateway.log.dropFirst(before).split(separator: "\n").contains { line in
                         line.contains("a reason not to be ready") && line.contains("reason=store_\(store)")
-                    } || gateway.log.contains("history was deleted or replaced")
+                    } || isMended
                 },
                 "\(store): \(gateway.log)"
             )

@@ -39,16 +39,17 @@ final class BareClient {
 
     /// Sends one byte again and again.
     ///
-    /// - Returns: How many bytes the connection took before it was closed, `limit` at most.
-    func flood(with byte: UInt8, limit: Int) -> Int {
+    /// - Returns: How many bytes the connection took, `limit` at most, and whether it was closed then; it may also have
+    ///   taken nothing for too long.
+    func flood(with byte: UInt8, limit: Int) -> (sent: Int, isClosed: Bool) {
         let piece = [UInt8](repeating: byte, count: 1 << 20)
         var sent = 0
         while sent < limit {
             let count = Glibc.send(descriptor, piece, piece.count, Int32(MSG_NOSIGNAL))
-            guard count > 0 else { break }
+            guard count > 0 else { return (sent, errno == EPIPE || errno == ECONNRESET) }
             sent += count
         }
-        return sent
+        return (sent, false)
     }
 
     /// What comes next, as far as it came at once; empty when nothing does.
