@@ -218,7 +218,7 @@ let package = Package(
         ),
         .target(
             name: "FootlightTesting",
-            dependencies: ["Media", "Stage", "FootlightClient"] + nioProducts("NIOCore"),
+            dependencies: ["Media", "Stage", "FootlightClient", logging] + nioProducts("NIOCore"),
             swiftSettings: strict
         ),
 

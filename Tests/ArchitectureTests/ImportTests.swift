@@ -42,7 +42,7 @@ private let table: [String: String] = [
     FoundationNetworking \(foundation)
     """,
     "FootlightClient": "Media Stage RTMP GatewayModel Foundation FoundationNetworking Observation Synchronization",
-    "FootlightTesting": "Media Stage FootlightClient NIOCore FoundationNetworking Observation \(foundation)",
+    "FootlightTesting": "Media Stage FootlightClient Logging NIOCore FoundationNetworking Observation \(foundation)",
 ]
 
 private let foundation = "FoundationEssentials Foundation Synchronization Glibc"

@@ -1,5 +1,5 @@
+import FootlightTesting
 @testable import Gateway
-import Logging
 import Stage
 import Testing
 import Viewership
@@ -7,7 +7,10 @@ import Viewership
 @Suite("What is written and counted of programs that leave something out")
 struct DegradationLogTests {
     private let directory = RoomDirectory(pepper: [1])
-    private let log = DegradationLog(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    private let written = RecordingLog()
+    private let log: DegradationLog
+
+    init() { log = DegradationLog(logger: written.logger) }
 
     private func report(_ level: Int, _ reason: String?) throws {
         let load = MixerLoad(level: level, reason: reason, work: 0.9, cores: 1)
@@ -22,7 +25,7 @@ struct DegradationLogTests {
         return Dictionary(samples, uniquingKeysWith: +)
     }
 
-    @Test("Each change of level counts once, with its direction and reason, until the room has ended")
+    @Test("Each change of level is a line and counts once, with its direction and reason, until the room has ended")
     func counting() throws {
         _ = try directory.create(RoomSettings(name: "show"))
         for (level, reason) in [(0, nil), (1, "frame_work"), (1, "frame_work"), (3, "encoder_queue"), (0, nil)] {
@@ -37,6 +40,15 @@ struct DegradationLogTests {
         directory.mixerStopped(room: "show")
         log.follow(try directory.room("show"))
         #expect(counts["show better mixer_ended"] == 1)
+        #expect(
+            written.lines.map(\.description) == [
+                "warning program leaves out more from=0 reason=frame_work room=show to=1 work=90 percent",
+                "warning program leaves out more from=1 reason=encoder_queue room=show to=3 work=90 percent",
+                "notice program takes back what it left out from=3 reason=encoder_queue room=show to=0 work=90 percent",
+                "warning program leaves out more from=0 reason=frame_work room=show to=2 work=90 percent",
+                "notice program takes back what it left out from=2 reason=mixer_ended room=show to=0 work=0 percent",
+            ]
+        )
         log.roomEnded("show")
         #expect(counts.isEmpty)
     }
