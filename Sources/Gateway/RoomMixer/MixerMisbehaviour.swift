@@ -92,10 +92,15 @@ enum MixerMisbehaviour {
             }
             return outcome(status)
         case "limit":
+            // Glibc's module does not show prlimit.
+            typealias SetLimit =
+                @convention(c) (pid_t, CInt, UnsafePointer<rlimit>, UnsafeMutablePointer<rlimit>?) ->
+                CInt
+            guard let symbol = dlsym(nil, "prlimit") else { return "no prlimit" }
             var limit = rlimit(rlim_cur: 1, rlim_max: 1)
-            return outcome(prlimit(getppid(), __rlimit_resource_t(RLIMIT_CORE.rawValue), &limit, nil))
+            return outcome(unsafeBitCast(symbol, to: SetLimit.self)(getppid(), CInt(RLIMIT_CORE.rawValue), &limit, nil))
         case "kill": return outcome(kill(getppid(), SIGTERM))
-        case "priority": return outcome(setpriority(PRIO_PROCESS, id_t(getppid()), 19))
+        case "priority": return outcome(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(getppid()), 19))
         case "owner":
             let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             return outcome(fcntl(end, F_SETOWN, getppid()))
