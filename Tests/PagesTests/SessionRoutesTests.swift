@@ -1,6 +1,7 @@
 import FootlightTesting
 import HTTPTypes
 import Hummingbird
+import Logging
 import Media
 import NIOCore
 import Testing

@@ -49,9 +49,8 @@ struct ClientSession {
         granted = GrantedLimits(limits)
         self.properties = properties
         reader = MessageReader(granted, acceptsMedia: true, isPaced: false)
-        var random = SystemRandomNumberGenerator()
         writer.withRawOutput { (output: inout ByteBuffer) in
-            ClientHandshake.start(output: &output, random: &random)
+            ClientHandshake.start(output: &output)
         }
     }
 

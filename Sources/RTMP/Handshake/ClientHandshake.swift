@@ -10,9 +10,9 @@ struct ClientHandshake {
     private(set) var state = State.expectingReply
 
     /// Appends the version byte and our first block: what opens a connection.
-    static func start(output: inout ByteBuffer, random: inout some RandomNumberGenerator) {
+    static func start(output: inout ByteBuffer) {
         output.writeInteger(Handshake.version)
-        Handshake.writeBlock(to: &output, random: &random)
+        Handshake.writeBlock(to: &output)
     }
 
     /// Waits for the server's whole reply and answers with an echo of its block.

@@ -6,10 +6,10 @@ enum Handshake {
     static let blockLength = 1536
 
     /// Appends a time stamp of our own, four zero bytes, and noise.
-    static func writeBlock(to buffer: inout ByteBuffer, random: inout some RandomNumberGenerator) {
+    static func writeBlock(to buffer: inout ByteBuffer) {
         buffer.writeRepeatingByte(0, count: 8)
         // It has to differ, not to be secret; a draw for each eight bytes of it would be two hundred calls to the system.
-        var state = random.next()
+        var state = UInt64.random(in: .min ... .max)
         for _ in 0..<(blockLength - 8) / 8 {
             buffer.writeInteger(nextNoise(&state))
         }

@@ -16,11 +16,7 @@ struct ServerHandshake {
     /// Consumes what is complete at the front of `input` and appends the reply to `output`.
     ///
     /// - Throws: A violation for any version but 3, RTMPE (6) among them.
-    mutating func advance(
-        input: inout ByteBuffer,
-        output: inout ByteBuffer,
-        random: inout some RandomNumberGenerator
-    ) throws(RTMPViolation) {
+    mutating func advance(input: inout ByteBuffer, output: inout ByteBuffer) throws(RTMPViolation) {
         if state == .expectingFirst {
             if let version = input.getInteger(at: input.readerIndex, as: UInt8.self), version != Handshake.version {
                 throw RTMPViolation(version == 6 ? "RTMPE is not supported" : "unknown RTMP version \(version)")
@@ -30,7 +26,7 @@ struct ServerHandshake {
             guard let first = input.readSlice(length: Handshake.blockLength) else { return }
             output.reserveCapacity(minimumWritableBytes: 1 + 2 * Handshake.blockLength)
             output.writeInteger(Handshake.version)
-            Handshake.writeBlock(to: &output, random: &random)
+            Handshake.writeBlock(to: &output)
             output.writeImmutableBuffer(first)
             state = .expectingEcho
         }

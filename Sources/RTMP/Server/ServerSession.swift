@@ -124,9 +124,8 @@ public struct ServerSession {
 
     private mutating func shakeHands(_ bytes: ByteBuffer) throws(RTMPViolation) {
         handshakeInput.writeImmutableBuffer(bytes)
-        var random = SystemRandomNumberGenerator()
         try writer.withRawOutput { (output: inout ByteBuffer) throws(RTMPViolation) in
-            try handshake.advance(input: &handshakeInput, output: &output, random: &random)
+            try handshake.advance(input: &handshakeInput, output: &output)
         }
         if handshake.state == .done {
             phase = .idle

@@ -8,7 +8,6 @@ struct HandshakeTests {
     @Test("the reply leaves in one piece and echoes the client's block", arguments: [1, 1000, Int.max])
     func reply(step: Int) throws {
         var handshake = ServerHandshake()
-        var random = SeededRandom(seed: 1)
         let first = ByteBuffer(bytes: [3] + (0..<1536).map { UInt8(truncatingIfNeeded: $0) })
         var rest = first
         var input = ByteBuffer()
@@ -16,7 +15,7 @@ struct HandshakeTests {
         while rest.readableBytes > 0, let part = rest.readSlice(length: min(step, rest.readableBytes)) {
             var output = ByteBuffer()
             input.writeImmutableBuffer(part)
-            try handshake.advance(input: &input, output: &output, random: &random)
+            try handshake.advance(input: &input, output: &output)
             if output.readableBytes > 0 { writes.append(output) }
         }
         let reply = try #require(writes.first)
@@ -30,11 +29,10 @@ struct HandshakeTests {
     @Test("the client's echo is not compared, and may come glued to what follows")
     func gluedEcho() throws {
         var handshake = ServerHandshake()
-        var random = SeededRandom(seed: 1)
         var input = Peer.handshake
         input.writeBytes([1, 2, 3])
         var output = ByteBuffer()
-        try handshake.advance(input: &input, output: &output, random: &random)
+        try handshake.advance(input: &input, output: &output)
         #expect(handshake.state == .done)
         #expect(input == ByteBuffer(bytes: [1, 2, 3]))
     }
@@ -42,24 +40,22 @@ struct HandshakeTests {
     @Test("RTMPE and unknown versions are refused by their first byte", arguments: [0, 2, 6, 22, 71] as [UInt8])
     func versions(version: UInt8) {
         var handshake = ServerHandshake()
-        var random = SeededRandom(seed: 1)
         var input = ByteBuffer(bytes: [version])
         var output = ByteBuffer()
         #expect(throws: RTMPViolation.self) {
-            try handshake.advance(input: &input, output: &output, random: &random)
+            try handshake.advance(input: &input, output: &output)
         }
         #expect(output.readableBytes == 0)
     }
 
     @Test("both of our halves understand each other", arguments: [1, 700, Int.max])
     func bothHalves(step: Int) throws {
-        var random = SeededRandom(seed: 2)
         var client = ClientHandshake()
         var server = ServerHandshake()
         var toServer = ByteBuffer()
         var toClient = ByteBuffer()
-        ClientHandshake.start(output: &toServer, random: &random)
-        try server.advance(input: &toServer, output: &toClient, random: &random)
+        ClientHandshake.start(output: &toServer)
+        try server.advance(input: &toServer, output: &toClient)
         var rest = toClient
         var input = ByteBuffer()
         while rest.readableBytes > 0, let part = rest.readSlice(length: min(step, rest.readableBytes)) {
@@ -67,7 +63,7 @@ struct HandshakeTests {
             try client.advance(input: &input, output: &toServer)
         }
         #expect(client.state == .done)
-        try server.advance(input: &toServer, output: &toClient, random: &random)
+        try server.advance(input: &toServer, output: &toClient)
         #expect(server.state == .done)
     }
 }
