@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("What connects the sockets of a mixer", .serialized, .timeLimit(.minutes(1)))
-struct MixerBrokerTests {
+final class MixerBrokerTests {
     private static let (connect, refused): (UInt32, UInt32) = (1, 2)
 
     /// Listens, and takes nobody.
@@ -20,7 +20,7 @@ struct MixerBrokerTests {
     /// A broker at work, and the mixer's end of its socket.
     private func broker() throws -> (broker: MixerBroker, end: Int32) {
         let target = SocketTarget(address: "127.0.0.1", port: UInt16(port))
-        let broker = try MixerBroker(targets: [target]) { refusal in told.withLock { $0.append(refusal) } }
+        let broker = try MixerBroker(targets: [target]) { [self] refusal in told.withLock { $0.append(refusal) } }
         let end = fcntl(broker.mixerEnd, F_DUPFD_CLOEXEC, 0)
         broker.started()
         return (broker, end)
@@ -50,7 +50,7 @@ struct MixerBrokerTests {
         let count = control.count
         let sent = bytes.withUnsafeMutableBytes { data in
             control.withUnsafeMutableBytes { control in
-                var part = iovec(iov_base: data.baseAddress, iov_len: size)
+                var part = iovec(iov_base: data.baseAddress, iov_len: data.count)
                 return withUnsafeMutablePointer(to: &part) { part in
                     var whole = msghdr()
                     whole.msg_iov = part
