@@ -6,12 +6,16 @@ import Synchronization
 import Testing
 
 @Suite("What connects the sockets of a mixer", .serialized, .timeLimit(.minutes(1)))
-final class MixerBrokerTests {
+struct MixerBrokerTests {
     private static let (connect, refused): (UInt32, UInt32) = (1, 2)
 
     /// Listens, and takes nobody.
     private let listener: KeptSockets
-    private let told = Mutex<[MixerBroker.Refusal]>([])
+    private let told = Told()
+
+    private final class Told: Sendable {
+        let refusals = Mutex<[MixerBroker.Refusal]>([])
+    }
 
     private var port: Int { listener.ports[0] }
 
@@ -20,7 +24,9 @@ final class MixerBrokerTests {
     /// A broker at work, and the mixer's end of its socket.
     private func broker() throws -> (broker: MixerBroker, end: Int32) {
         let target = SocketTarget(address: "127.0.0.1", port: UInt16(port))
-        let broker = try MixerBroker(targets: [target]) { [self] refusal in told.withLock { $0.append(refusal) } }
+        let broker = try MixerBroker(targets: [target]) { [told] refusal in
+            told.refusals.withLock { $0.append(refusal) }
+        }
         let end = fcntl(broker.mixerEnd, F_DUPFD_CLOEXEC, 0)
         broker.started()
         return (broker, end)
@@ -98,7 +104,7 @@ final class MixerBrokerTests {
         send([1], spare, to: end)
         #expect(try ask(port: port, at: end) == 0)
         #expect(try await eventually { openFiles <= before + 2 }, "\(openFiles), \(before) before")
-        #expect(told.withLock { $0 }.isEmpty)
+        #expect(told.refusals.withLock { $0 }.isEmpty)
     }
 
     @Test("A pipe that is full does not hold it up")
@@ -121,12 +127,12 @@ final class MixerBrokerTests {
         let (broker, end) = try broker()
         defer { withExtendedLifetime(broker) { _ = close(end) } }
         #expect(try ask(port: 9, at: end) == -EACCES)
-        #expect(try await eventually { told.withLock { $0.count } == 1 })
-        let first = told.withLock { $0 }
+        #expect(try await eventually { told.refusals.withLock { $0.count } == 1 })
+        let first = told.refusals.withLock { $0 }
         #expect(first.map(\.target) == [SocketTarget(address: "127.0.0.1", port: 9)] && first.first?.isFatal == true)
         for call in 0..<40 { send(message(Self.refused, call: Int32(call)), [], to: end) }
         #expect(try ask(port: port, at: end) == 0)
-        let all = told.withLock { $0 }
+        let all = told.refusals.withLock { $0 }
         #expect(all.count == 16 && all.dropFirst().allSatisfy { !$0.isFatal && $0.target == nil }, "\(all.count)")
     }
 }
