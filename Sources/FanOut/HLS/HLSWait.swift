@@ -12,7 +12,7 @@ final class HLSWait {
     }
 
     let target: HLSWaitTarget
-    let deadline: NIODeadline
+    private(set) var deadline: NIODeadline
     fileprivate(set) weak var line: HLSWaitingLine?
     private var finish: ((End) -> Void)?
 
@@ -21,6 +21,9 @@ final class HLSWait {
         self.deadline = deadline
         self.finish = finish
     }
+
+    /// Waits no longer than until then; it may be half a second more.
+    func shorten(to deadline: NIODeadline) { self.deadline = min(self.deadline, deadline) }
 
     /// The connection is gone: nothing is to be done any more.
     func cancel() {

@@ -289,10 +289,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     /// A client that waits and closes its side is gone, even if its socket would still take bytes; the end of the listener
-    /// waits for answers that are on their way.
+    /// waits for answers that are on their way, and a second for media that is about to come.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent, waiting != nil || isIdentifying || answersLeaving > 0 {
             whenAnswered = context
+            waiting?.entry.shorten(to: context.eventLoop.now + .seconds(1))
             return
         }
         if waiting != nil, case .inputClosed? = event as? ChannelEvent {

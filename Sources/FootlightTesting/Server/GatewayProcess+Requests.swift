@@ -71,4 +71,11 @@ extension GatewayProcess {
             throw ToolFailure("\(method) \(path): \(error)", log: log)
         }
     }
+
+    /// What `footlight token` prints: an access token for somebody in one room.
+    public func issueToken(room: String, identity: String, mode: String) async throws -> String {
+        try await ChildProcess.run([
+            Self.findBinary(), "token", "--data-dir", dataFolder, "--room", room, "--identity", identity, "--mode", mode,
+        ]).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
 }

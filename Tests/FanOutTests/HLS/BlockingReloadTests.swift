@@ -179,6 +179,15 @@ struct BlockingReloadTests {
         let other = try SiteStand()
         other.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
         #expect(other.behind.isQuiescing)
+
+        let still = try SiteStand()
+        still.goOnAir("r")
+        try still.ask("/live/r/media.m3u8?sid=r-2&\(try announcement(still).reload)")
+        still.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        still.loop.advanceTime(by: .milliseconds(900))
+        #expect(!still.behind.isQuiescing)
+        still.loop.advanceTime(by: .milliseconds(700))
+        #expect(try still.answer()?.status == 503 && still.behind.isQuiescing)
     }
 
     @Test("Of one viewer two requests wait, of all no more than there is room for")

@@ -53,9 +53,8 @@ struct ClientLimitTests {
         #expect(try await refused("sessions", gateway) == statuses[429])
 
         // Streams of events.
-        let eve: JSONValue = ["identity": "eve", "mode": "RECV_ONLY"]
-        let token = try await stage.expect(201, "POST", stage.path("participants"), eve)
-        let bearer = "Authorization: Bearer " + (try #require(token["token"].string))
+        let token = try await gateway.issueToken(room: "show", identity: "eve", mode: "RECV_ONLY")
+        let bearer = "Authorization: Bearer \(token)"
         let url = "http://127.0.0.1:\(gateway.endpoints.httpPort)/v1/rooms/show/events"
         let streams = try (0..<3).map { _ in
             try ChildProcess(["curl", "-sN", "-m", "20", "-o", "/dev/null", "-w", "%{http_code}", "-H", bearer, url])

@@ -107,7 +107,7 @@ struct ConfinedMixerTests {
         let settings = ["FOOTLIGHT_MIXER_MISBEHAVE": "allocate", "FOOTLIGHT_MIXER_MEMORY": "1024"]
         let scene = try await scene("glutton", settings)
         try await provoke(scene)
-        let told = scene.stage.gateway.log.firstMatch(of: /deed=allocate outcome=refused after (\d+) MiB/)
+        let told = scene.stage.gateway.log.firstMatch(of: /deed=allocate .*outcome=refused after (\d+) MiB/)
         let amount = try #require(told.flatMap { Int($0.output.1) }, "\(scene.stage.gateway.log)")
         // Of memory, not of address space, of which it may have four times as much.
         #expect(amount < 1024)

@@ -53,7 +53,7 @@ struct ContractTests {
         let gateway = try await GatewayProcess()
         try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"])
         try await gateway.api("POST", "/v1/rooms", ["unique_name": "other"])
-        let host = try await token(gateway, identity: "ada", mode: "SEND_AND_RECV")
+        let host = try await gateway.issueToken(room: "show", identity: "ada", mode: "SEND_AND_RECV")
         let joined = try await gateway.api(
             "POST",
             "/v1/rooms/show/participants",
@@ -77,7 +77,7 @@ struct ContractTests {
             token: host
         )
         try expectError(elsewhere, status: 403, code: 20106)
-        let viewer = try await token(gateway, identity: "eve", mode: "RECV_ONLY")
+        let viewer = try await gateway.issueToken(room: "show", identity: "eve", mode: "RECV_ONLY")
         let tooMuch = try await gateway.api(
             "POST",
             "/v1/rooms/show/participants",
@@ -155,7 +155,7 @@ struct ContractTests {
     func termination() async throws {
         let gateway = try await GatewayProcess()
         let (operatorToken, former) = (try gateway.operatorToken, gateway.endpoints)
-        let hostToken = try await token(gateway, identity: "ada", mode: "SEND_AND_RECV")
+        let hostToken = try await gateway.issueToken(room: "show", identity: "ada", mode: "SEND_AND_RECV")
         let mixer = try await mixer(of: "show", on: gateway, host: hostToken)
 
         let asked = MonotonicTime.now()
@@ -179,7 +179,7 @@ struct ContractTests {
     @Test("A gateway that is killed leaves no mixer behind")
     func killed() async throws {
         let gateway = try await GatewayProcess()
-        let host = try await token(gateway, identity: "ada", mode: "SEND_AND_RECV")
+        let host = try await gateway.issueToken(room: "show", identity: "ada", mode: "SEND_AND_RECV")
         let mixer = try await mixer(of: "show", on: gateway, host: host)
         let killed = MonotonicTime.now()
         try await gateway.kill9()
@@ -195,14 +195,6 @@ struct ContractTests {
 
     private func mode(_ gateway: GatewayProcess, _ name: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: gateway.dataFolder + "/" + name)[.posixPermissions] as? Int
-    }
-
-    /// What `footlight token` prints.
-    private func token(_ gateway: GatewayProcess, identity: String, mode: String) async throws -> String {
-        try await ChildProcess.run([
-            GatewayProcess.findBinary(), "token", "--data-dir", gateway.dataFolder, "--room", "show",
-            "--identity", identity, "--mode", mode,
-        ]).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Makes a room with a host in it and waits for its mixer.

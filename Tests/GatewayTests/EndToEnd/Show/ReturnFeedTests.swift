@@ -73,13 +73,6 @@ struct ReturnFeedTests {
         #expect(isPublishing)
     }
 
-    private func token(for identity: String, mode: String, in stage: FaultStage) async throws -> String {
-        try await ChildProcess.run([
-            GatewayProcess.findBinary(), "token", "--data-dir", stage.gateway.dataFolder, "--room", stage.room,
-            "--identity", identity, "--mode", mode,
-        ]).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
     /// Whether a player of that URL gets nothing and is sent away.
     private func refusal(of url: String, in stage: FaultStage) async throws -> Bool {
         let player = try FFmpeg.record(url, seconds: 1, to: stage.folder.file("\(UUID().uuidString).mkv"))
