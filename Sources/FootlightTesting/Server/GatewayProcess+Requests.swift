@@ -75,7 +75,8 @@ extension GatewayProcess {
     /// What `footlight token` prints: an access token for somebody in one room.
     public func issueToken(room: String, identity: String, mode: String) async throws -> String {
         try await ChildProcess.run([
-            Self.findBinary(), "token", "--data-dir", dataFolder, "--room", room, "--identity", identity, "--mode", mode,
+            Self.findBinary(), "token", "--data-dir", dataFolder, "--room", room, "--identity", identity, "--mode",
+            mode,
         ]).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 }

@@ -16,7 +16,7 @@ struct ReturnFeedTests {
         ]
         try await stage.waitUntilOnAir()
         let feed = gateway.rtmpURL(room: "talk.return.red")
-        let token = try await self.token(for: "red", mode: "SEND_AND_RECV", in: stage)
+        let token = try await gateway.issueToken(room: stage.room, identity: "red", mode: "SEND_AND_RECV")
         #expect(try await refusal(of: feed + "?token=\(token)", in: stage), "nobody asked for the feed yet")
 
         let sound = try await stage.expect(
@@ -32,7 +32,7 @@ struct ReturnFeedTests {
             seconds: 6,
             to: stage.folder.file("program.mkv")
         )
-        let other = try await self.token(for: "blue", mode: "SEND_AND_RECV", in: stage)
+        let other = try await gateway.issueToken(room: stage.room, identity: "blue", mode: "SEND_AND_RECV")
         #expect(try await refusal(of: feed, in: stage), "without a token")
         #expect(try await refusal(of: feed + "?token=\(other)", in: stage), "with another host's token")
         let watching = try await stage.expect(200, "GET", "/v1/rooms/talk")["counts"]["audience"].int
