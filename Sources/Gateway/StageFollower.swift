@@ -72,7 +72,7 @@ struct StageFollower: Sendable {
         viewership.roomBegan(room.name, sid: room.sid)
         viewership.setBitrates(room.name, room.settings.program.bitrates)
         let (feed, renditions) = feeds.open(room.name, with: room.settings.program.ladder)
-        hls.roomBegan(room.name, feed: feed, renditions: renditions, wasOnAir: room.wasOnAir)
+        hls.roomBegan(room.name, feed: feed, renditions: renditions, isExpected: room.isExpectedOnAir)
         recordings.roomBegan(
             room.name,
             sid: room.sid,
@@ -155,6 +155,14 @@ struct StageFollower: Sendable {
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
         assets.roomEnded(event.roomSID)
+    }
+}
+
+extension RoomView {
+    /// Whether the room's program comes without anybody's doing: it was on air before a restart, with hosts or their cards,
+    /// or has a slate for those who come early.
+    fileprivate var isExpectedOnAir: Bool {
+        wasOnAir || !hosts.isEmpty || settings.layout.slates.startingSoon != nil
     }
 }
 

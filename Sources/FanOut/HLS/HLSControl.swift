@@ -66,16 +66,16 @@ public final class HLSControl: HLSControlling {
     ///
     /// - Parameters:
     ///   - renditions: The feeds of its renditions by name, in the ladder's order.
-    ///   - wasOnAir: Whether the program was on the air before the gateway restarted; its players are held until it is
-    ///     back.
+    ///   - isExpected: Whether a program comes without anybody's doing, as after a restart of the gateway; players are held
+    ///     until it is there.
     public func roomBegan(
         _ room: String,
         feed: Feed,
         renditions: [(name: String, feed: Feed)] = [],
-        wasOnAir: Bool = false
+        isExpected: Bool = false
     ) {
         // There from the beginning, so that early players are told to wait rather than that there is nothing.
-        _ = directory.open(room, renditions: renditions.map(\.name), wasOnAir: wasOnAir)
+        _ = directory.open(room, renditions: renditions.map(\.name), isExpected: isExpected)
         let sensor = ProgramSensor { [weak self] event in self?.handle(event, room: room) }
         rooms.withLock { $0[room] = Room(feed: feed, sensor: sensor, renditions: renditions) }
         feed.attach(sensor)

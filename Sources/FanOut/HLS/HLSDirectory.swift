@@ -40,15 +40,15 @@ public final class HLSDirectory: Sendable {
 
     /// The room's program and its renditions, as `open(_:)` makes them.
     ///
-    /// - Parameter wasOnAir: Whether a program that is made was on the air before the gateway restarted.
-    func open(_ room: String, renditions: [String], wasOnAir: Bool = false) -> HLSRenditions {
+    /// - Parameter isExpected: Whether a program that is made comes without anybody's doing; its players are held.
+    func open(_ room: String, renditions: [String], isExpected: Bool = false) -> HLSRenditions {
         entries.withLock { entries in
             if let entry = entries[room], entry.endedAt == nil { return entry.programs }
             let programs = HLSRenditions(
                 configuration: configuration,
                 renditions: renditions,
                 first: firstNumber(),
-                wasOnAir: wasOnAir
+                isExpected: isExpected
             )
             entries[room] = Entry(programs: programs)
             return programs
@@ -63,7 +63,7 @@ public final class HLSDirectory: Sendable {
         entries.withLock { $0[room]?.programs }
     }
 
-    /// Whether a room's program was on the air before the gateway restarted, and is not back yet.
+    /// Whether a room's program comes without anybody's doing, and is not there yet.
     public func isReturning(_ room: String) -> Bool { programs(room)?.isReturning ?? false }
 
     /// Notes that somebody wants to play what is not there yet.

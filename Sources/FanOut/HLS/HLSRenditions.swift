@@ -7,22 +7,22 @@ public struct HLSRenditions: Sendable {
     public let program: HLSProgram
     /// The renditions by name, in the ladder's order.
     let renditions: [(name: String, program: HLSProgram)]
-    /// The program was on the air before the gateway restarted.
-    private let wasOnAir: Bool
+    /// The program comes without anybody's doing, as it does after a restart of the gateway.
+    private let isExpected: Bool
 
     /// - Parameters:
     ///   - first: The number of the first segment.
-    ///   - wasOnAir: Whether the program was on the air before the gateway restarted.
-    init(configuration: HLSConfiguration, renditions names: [String], first: Int = 0, wasOnAir: Bool = false) {
-        self.wasOnAir = wasOnAir
+    ///   - isExpected: Whether the program comes without anybody's doing, and may have been played before.
+    init(configuration: HLSConfiguration, renditions names: [String], first: Int = 0, isExpected: Bool = false) {
+        self.isExpected = isExpected
         guard !names.isEmpty else {
-            program = HLSProgram(configuration: configuration, clock: nil, first: first, isContinuation: wasOnAir)
+            program = HLSProgram(configuration: configuration, clock: nil, first: first, isContinuation: isExpected)
             renditions = []
             return
         }
         let clock = RenditionClock(segmentDuration: configuration.segmentDuration, first: first)
         func make(_ rendition: String?) -> HLSProgram {
-            HLSProgram(configuration: configuration, clock: clock, rendition: rendition, isContinuation: wasOnAir)
+            HLSProgram(configuration: configuration, clock: clock, rendition: rendition, isContinuation: isExpected)
         }
         program = make(nil)
         renditions = names.map { ($0, make($0)) }
@@ -44,11 +44,11 @@ public struct HLSRenditions: Sendable {
         program.run == run ? program : renditions.first { $0.program.run == run }?.program
     }
 
-    /// Whether the program is expected back after a restart of the gateway: who asks for it is not to hear that there is
-    /// none, for many players give up for good then.
+    /// Whether the program is expected, most of all after a restart of the gateway: who asks for it is not to hear that
+    /// there is none, for many players give up for good then.
     ///
     /// A second segment shows which renditions came back with it.
-    var isReturning: Bool { wasOnAir && program.segmentCount < 2 && !program.isEnded }
+    var isReturning: Bool { isExpected && program.segmentCount < 2 && !program.isEnded }
 
     /// Whether there is a playlist for a player who comes now.
     var isOffered: Bool { multivariantPlaylist(sid: "") != nil }

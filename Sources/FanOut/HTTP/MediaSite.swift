@@ -274,7 +274,7 @@ public struct MediaSite: Sendable {
 
     /// The media did not come in time.
     private static let tooLate = tryAgain("the program stands still, try again in a moment")
-    private static let returning = tryAgain("the program is on its way back, try again in a moment")
+    private static let returning = tryAgain("the program is on its way, try again in a moment")
 
     private static func tryAgain(_ message: String) -> MediaResponse {
         var response = MediaResponse.refusal(.serviceUnavailable, message)

@@ -11,7 +11,7 @@ struct ReturningProgramTests {
     /// A site with a room whose program was on the air before, and is not there yet.
     private func restarted(limits: HTTPLimits = HTTPLimits(), renditions: [String] = []) throws -> SiteStand {
         let stand = try SiteStand(limits: limits)
-        _ = stand.hls.open("r", renditions: renditions, wasOnAir: true)
+        _ = stand.hls.open("r", renditions: renditions, isExpected: true)
         stand.feeds.open("r")
         return stand
     }

@@ -150,12 +150,17 @@ struct PipelineTests {
         }
     }
 
-    @Test("A program that was on the air before a restart begins again for its viewers, also when its hosts have left")
+    @Test("A program that could be played before a restart begins again for its viewers, also when its hosts have left")
     func returning() async throws {
         let folder = try TemporaryFolder("pipeline")
         try await withPipeline(folder) { pipeline, _ in
             _ = try pipeline.stage.create(RoomSettings(name: "show"))
             _ = try pipeline.stage.create(RoomSettings(name: "quiet"))
+            _ = try pipeline.stage.create(RoomSettings(name: "card"))
+            _ = try pipeline.stage.join(room: "card", JoinRequest(identity: "ada", mode: .sendAndReceive))
+            var early = RoomSettings(name: "early")
+            early.layout.slates.startingSoon = .init(text: "Soon")
+            _ = try pipeline.stage.create(early)
             let ben = try pipeline.stage.join(room: "show", JoinRequest(identity: "ben", mode: .sendAndReceive))
             let key = try #require(ben.credentials?.streamKey)
             let grant = try pipeline.stage.authorizePublish(streamKey: key).get()
@@ -170,7 +175,7 @@ struct PipelineTests {
             #expect(await pipeline.keeper.flush(within: 5))
         }
         try await withPipeline(folder) { pipeline, _ in
-            #expect(pipeline.hls.isReturning("show") && !pipeline.hls.isReturning("quiet"))
+            #expect(["show", "card", "early", "quiet"].map(pipeline.hls.isReturning) == [true, true, true, false])
             #expect(pipeline.viewersWishes([]).isEmpty)
             let wishes = Set(pipeline.viewersWishes(["show", "quiet"]).map { "\($0.room) \($0.demand)" })
             #expect(wishes == ["show viewers", "show opening", "quiet viewers"])
