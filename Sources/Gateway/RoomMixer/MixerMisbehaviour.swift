@@ -7,7 +7,8 @@ import Media
 import NIOCore
 import Synchronization
 
-/// Does, in builds for tests only, what code that has taken hold of a mixer would do, or has a decoder fault.
+/// Does, in builds for tests only, what code that has taken hold of a mixer would do, or has a decoder fault or
+/// hang.
 ///
 /// `FOOTLIGHT_MIXER_MISBEHAVE` in the gateway's environment says what; SIGUSR2 to a mixer has it done there.
 enum MixerMisbehaviour {
@@ -21,7 +22,7 @@ enum MixerMisbehaviour {
         guard let deed = ProcessInfo.processInfo.environment[variable] else { return }
         isWanted.store(false, ordering: .relaxed)
         signal(SIGUSR2) { _ in MixerMisbehaviour.isWanted.store(true, ordering: .relaxed) }
-        guard faultMarker == nil else { return }
+        guard marker == nil else { return }
         Thread.detachNewThread {
             while !isWanted.load(ordering: .relaxed) { usleep(20_000) }
             let outcome = perform(deed)
@@ -30,17 +31,20 @@ enum MixerMisbehaviour {
         }
     }
 
-    /// The bytes in a key picture at which its decoder is to fault: what `fault` is followed by.
-    private static let faultMarker: String? = {
+    /// The bytes in a key picture at which its decoder is to fault or to hang: what `fault` or `stall` is followed by.
+    private static let marker: (text: String, stalls: Bool)? = {
         let parts = ProcessInfo.processInfo.environment[variable]?.split(separator: " ", maxSplits: 1) ?? []
-        return parts.first == "fault" ? parts.last.map(String.init) : nil
+        guard parts.count == 2, parts[0] == "fault" || parts[0] == "stall" else { return nil }
+        return (String(parts[1]), parts[0] == "stall")
     }()
 
-    /// Makes a picture that has the marker in it one whose data is not there: whoever reads it to decode it faults.
+    /// Makes a picture that has the marker in it one whose data is not there: whoever reads it to decode it faults, and
+    /// never comes back from the fault where it is to hang.
     static func faulty(_ packet: MediaPacket) -> MediaPacket {
-        guard let faultMarker, packet.isKeyPicture, isWanted.load(ordering: .relaxed),
-            String(decoding: packet.body.readableBytesView, as: UTF8.self).contains(faultMarker)
+        guard let marker, packet.isKeyPicture, isWanted.load(ordering: .relaxed),
+            String(decoding: packet.body.readableBytesView, as: UTF8.self).contains(marker.text)
         else { return packet }
+        if marker.stalls { signal(SIGSEGV) { _ in while true { pause() } } }
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         var packet = packet
         var body = ByteBuffer()

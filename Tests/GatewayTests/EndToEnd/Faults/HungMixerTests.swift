@@ -119,6 +119,34 @@ struct HungMixerTests {
         #expect(viewer.child.isRunning && encoders[1].isRunning)
     }
 
+    @Test("A host whose decoder never comes back from a picture is blamed; the program goes on until then")
+    func stalledDecoder() async throws {
+        let marker = "every-decoder-hangs-here"
+        let stage = try await FaultStage(room: "stall", environment: ["FOOTLIGHT_MIXER_MISBEHAVE": "stall \(marker)"])
+        let gateway = stage.gateway
+        let (bad, good) = (try await stage.join("bad"), try await stage.join("good"))
+        let badClip = try await marked(try await stage.clip(HostScript(.red, tone: 440)), marker, of: stage)
+        let goodClip = try await stage.clip(HostScript(.blue, tone: 880))
+        let encoders = [try stage.publish(badClip, as: bad), try stage.publish(goodClip, as: good)]
+        try await stage.waitUntilOnAir()
+        let viewer = try Players.flv(gateway.flvURL(room: stage.room))
+        let pid = try await decodingMixer(of: stage, sid: bad.sid)
+        try await Task.sleep(for: .seconds(2))
+        let start = MonotonicTime.now()
+        kill(pid, SIGUSR2)
+        let isReplaced = try await eventually(within: .seconds(20)) { !RunningProcess.isAlive(pid) }
+        let seconds = MonotonicTime.now().seconds(since: start)
+        #expect(isReplaced && seconds > 4, "\(seconds) s: \(gateway.log)")
+        let next = try await viewer.tail.keyPicture(after: .now(), within: .seconds(10))
+        let wait = longestWait(viewer.tail, since: start)
+        print("decoder hung: its mixer ended after \(seconds) s; the viewer's longest wait: \(wait) s")
+        #expect(next != nil && wait < 3, "\(wait) s")
+        let lines = gateway.log.split(separator: "\n")
+        #expect(lines.contains { $0.contains("a host's media holds its decoder up") && $0.contains(bad.sid) })
+        #expect(lines.contains { $0.contains("mixer ended") && $0.contains(bad.sid) && !$0.contains(good.sid) })
+        #expect(viewer.child.isRunning && encoders[1].isRunning)
+    }
+
     /// The clip once more, with words beside each key picture that decoders pass over.
     private func marked(_ clip: String, _ marker: String, of stage: FaultStage) async throws -> String {
         let path = stage.folder.file("marked.flv")
