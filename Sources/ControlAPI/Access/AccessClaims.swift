@@ -24,6 +24,8 @@ public struct AccessClaims: Sendable, Equatable {
     public var expiresAt: Double
     /// The token's own id (`jti`), by which it can be revoked; of a verified token without one `sha256-` and a digest of it.
     public var tokenID: String?
+    /// The name of the key that signed the verified token; nil for claims that no token makes.
+    var keyID: String?
 
     /// Makes claims; a host may publish every track unless `sources` says which.
     public init(

@@ -90,10 +90,11 @@ public struct AccessTokens: Sendable {
     /// - Parameters:
     ///   - signingKey: As in `init`.
     ///   - kid: As in `init`.
-    ///   - retired: As in `init`; a key that is not among them verifies no more.
+    ///   - retired: As in `init`; a key that is not among them verifies no more, and what is open by tokens of it ends.
     public func use(signingKey: [UInt8], kid: String, retired: [String: [UInt8]]) async {
         let keys = await KeySet(signingKey: signingKey, kid: kid, retired: retired)
         ring.current.withLock { $0 = keys }
+        revocations.accept(keys: keys.knownKids)
     }
 
     // MARK: Making
@@ -189,7 +190,9 @@ public struct AccessTokens: Sendable {
         guard payload.audience.value.contains(Self.audience) else { throw .tokenIssuerInvalid }
         let now = now()
         guard now < payload.expiresAt + Self.skew, now >= payload.notBefore - Self.skew else { throw .tokenExpired }
-        return try claims(of: payload, id: Self.id(of: token, payload))
+        var claims = try claims(of: payload, id: Self.id(of: token, payload))
+        claims.keyID = kid
+        return claims
     }
 
     /// By which a token can be revoked: its own id (`jti`), or where it has none a digest of what is signed of it.

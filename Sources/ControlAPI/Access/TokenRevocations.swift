@@ -12,13 +12,25 @@ public final class TokenRevocations: Sendable {
     /// A connection that ends with its token.
     private struct Watcher {
         let tokenID: String
+        /// The name of the token's key; nil for a connection that outlives its key.
+        let keyID: String?
         /// Seconds since 1970; nil for a connection that outlives the token's time.
         let expiresAt: Double?
         let end: @Sendable (StageError) -> Void
+
+        init(_ claims: AccessClaims, outlivesToken: Bool, end: @escaping @Sendable (StageError) -> Void) {
+            tokenID = claims.tokenID ?? ""
+            // A mixer that has been at work since before a rotation goes on.
+            keyID = claims.role == .mixer ? nil : claims.keyID
+            expiresAt = outlivesToken ? nil : claims.expiresAt + AccessTokens.skew
+            self.end = end
+        }
     }
 
     private struct State {
         var tokens: [String: RevokedToken] = [:]
+        /// The names of the keys in force; nil as long as they have not changed.
+        var keys: Set<String>?
         var watchers: [UInt64: Watcher] = [:]
         var lastWatcher: UInt64 = 0
 
@@ -41,6 +53,7 @@ public final class TokenRevocations: Sendable {
         /// Why a connection is to end; nil while it may go on.
         func reason(for watcher: Watcher, at time: Double) -> StageError? {
             if tokens[watcher.tokenID] != nil { return .tokenRevoked }
+            if let keys, let key = watcher.keyID, !keys.contains(key) { return .tokenSignatureInvalid }
             if let expiresAt = watcher.expiresAt, time >= expiresAt { return .tokenExpired }
             return nil
         }
@@ -144,24 +157,20 @@ public final class TokenRevocations: Sendable {
 
     // MARK: Connections
 
-    /// Ends a connection when its token is revoked.
+    /// Ends a connection when its token is revoked, or its key removed.
     ///
     /// - Parameters:
     ///   - claims: Of the token.
     ///   - outlivesToken: Whether the connection goes on when the token's time is over.
-    ///   - end: Called once, on any thread, with 20101 for a token that is revoked and 20104 for one whose time is over;
-    ///     at once if that is so already.
+    ///   - end: Called once, on any thread, with 20101 for a token that is revoked, 20104 for one whose time is over and
+    ///     20107 for one whose key was removed; at once if that is so already.
     /// - Returns: What to hold as long as the connection is open.
     public func watch(
         _ claims: AccessClaims,
         outlivesToken: Bool = false,
         end: @escaping @Sendable (StageError) -> Void
     ) -> TokenWatch {
-        let watcher = Watcher(
-            tokenID: claims.tokenID ?? "",
-            expiresAt: outlivesToken ? nil : claims.expiresAt + AccessTokens.skew,
-            end: end
-        )
+        let watcher = Watcher(claims, outlivesToken: outlivesToken, end: end)
         let time = now()
         let (id, reason) = state.withLock { state -> (UInt64, StageError?) in
             state.lastWatcher &+= 1
@@ -173,14 +182,21 @@ public final class TokenRevocations: Sendable {
         return TokenWatch { [weak self] in self?.forget(id) }
     }
 
+    /// Takes the names of the keys that verify tokens from now on, and ends what is open by tokens of others.
+    func accept(keys: Set<String>) {
+        state.withLock { $0.keys = keys }
+        endConnections()
+    }
+
     private func forget(_ id: UInt64) {
         // What it holds is let go outside of the lock.
         _ = state.withLock { $0.watchers.removeValue(forKey: id) }
     }
 
-    /// Whether a token is revoked or out of its time.
+    /// Whether a token is revoked or out of its time, or its key removed.
     func isOver(_ claims: AccessClaims) -> Bool {
-        now() >= claims.expiresAt + AccessTokens.skew || contains(claims.tokenID ?? "")
+        let (watcher, time) = (Watcher(claims, outlivesToken: false) { _ in }, now())
+        return state.withLock { $0.reason(for: watcher, at: time) } != nil
     }
 
     /// Ends what is open by tokens that are revoked or out of their time; to be called once a second.

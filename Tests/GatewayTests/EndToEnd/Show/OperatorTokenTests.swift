@@ -68,11 +68,20 @@ struct OperatorTokenTests {
         }
         #expect(isTaken)
         #expect(try await gateway.api("GET", "/v1/rooms", token: first).status == 200)
+        #expect(try await gateway.api("POST", "/v1/rooms", ["unique_name": "show"], token: first).status == 201)
+        let events = "http://127.0.0.1:\(gateway.endpoints.httpPort)/v1/rooms/show/events"
+        let streams = try [first, second].map { token in
+            try ChildProcess(["curl", "-sN", "-H", "Authorization: Bearer \(token)", events])
+        }
+        defer { for stream in streams { stream.end() } }
+        #expect(try await eventually { streams.allSatisfy { $0.standardOutput.contains("data: ") } })
         try FileManager.default.removeItem(atPath: gateway.dataFolder + "/retired-keys/key1.key")
         let isRefused = try await eventually(within: .seconds(10), every: .milliseconds(200)) {
             try await gateway.api("GET", "/v1/rooms", token: first).status == 401
         }
         #expect(isRefused)
+        #expect(try await eventually { !streams[0].isRunning })
+        #expect(streams[0].standardOutput.contains("20107") && streams[1].isRunning, "\(streams[0].standardOutput)")
         #expect(try await gateway.api("GET", "/v1/rooms", token: second).status == 200)
         #expect(try gateway.operatorToken == second)
     }
