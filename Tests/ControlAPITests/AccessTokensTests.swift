@@ -78,11 +78,12 @@ struct AccessTokensTests {
         for claim in claims {
             var claim = claim
             claim.tokenID = claim.tokenID ?? "t-2"
+            claim.keyID = "k1"
             #expect(try await tokens.verify(tokens.mint(claim)) == claim)
         }
         let minted = try await tokens.mint(identity: "eve", room: "show", mode: .receiveOnly, expiresIn: 600)
         let found = try await tokens.verify(minted)
-        let eve = AccessClaims(
+        var eve = AccessClaims(
             identity: "eve",
             role: .participant,
             room: "show",
@@ -90,6 +91,7 @@ struct AccessTokensTests {
             expiresAt: 1600,
             tokenID: found.tokenID
         )
+        eve.keyID = "k1"
         #expect(found == eve)
         #expect(try await tokens.verify(tokens.mintOperator(expiresIn: 1)).role == .operator)
     }
