@@ -12,7 +12,7 @@ final class HLSWait {
     }
 
     let target: HLSWaitTarget
-    private(set) var deadline: NIODeadline
+    let deadline: NIODeadline
     fileprivate(set) weak var line: HLSWaitingLine?
     private var finish: ((End) -> Void)?
 
@@ -22,8 +22,11 @@ final class HLSWait {
         self.finish = finish
     }
 
-    /// Waits no longer than until then; it may be half a second more.
-    func shorten(to deadline: NIODeadline) { self.deadline = min(self.deadline, deadline) }
+    /// Ends as if its time were over.
+    func giveUp() {
+        line?.remove(self)
+        end(.timedOut)
+    }
 
     /// The connection is gone: nothing is to be done any more.
     func cancel() {

@@ -25,6 +25,9 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     public struct TakenOver: Sendable {}
 
     private let site: MediaSite
+    /// How long the end of the listener waits for answers to leave; a client may take them as slowly as it plays.
+    private static let longestLeaving = TimeAmount.seconds(1)
+
     private let isForMixers: Bool
     private var place: ClientPlace?
     private var limits: HTTPLimits { site.limits }
@@ -289,11 +292,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     /// A client that waits and closes its side is gone, even if its socket would still take bytes; the end of the listener
-    /// waits for answers that are on their way, and a second for media that is about to come.
+    /// waits a moment for answers that are on their way, and nobody waits for media any more.
     public func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is ChannelShouldQuiesceEvent, waiting != nil || isIdentifying || answersLeaving > 0 {
             whenAnswered = context
-            waiting?.entry.shorten(to: context.eventLoop.now + .seconds(1))
+            waiting?.entry.giveUp()
+            let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+            context.eventLoop.scheduleTask(in: Self.longestLeaving) { handler.value.tellOfListenersEnd() }
             return
         }
         if waiting != nil, case .inputClosed? = event as? ChannelEvent {
@@ -302,6 +307,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             return
         }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func tellOfListenersEnd() {
+        whenAnswered.take()?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
 
     // MARK: Repeated requests
@@ -346,8 +355,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         end.assumeIsolated().whenComplete { _ in
             self.answersLeaving -= 1
             self.lastActivity = .now()
-            guard self.answersLeaving == 0, let context = self.whenAnswered.take() else { return }
-            context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            if self.answersLeaving == 0 { self.tellOfListenersEnd() }
         }
     }
 
