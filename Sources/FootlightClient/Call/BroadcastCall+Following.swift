@@ -100,7 +100,7 @@ extension BroadcastCall {
         case .participantReconnecting where isOwn && event.code == ConnectionLoss.media.rawValue:
             handle(.connectionLost(.media))
         case .participantReconnected where isOwn:
-            if status.phase == .reconnecting(.media) { handle(.restored(.resume)) }
+            handle(.mediaRestored)
         case .participantModeChanged where isOwn:
             // As is known by now: an event may be behind what the answer to a later change has told.
             if localParticipant?.isHost != true { ingest = nil }

@@ -54,13 +54,15 @@ extension BroadcastCall {
     // MARK: Media
 
     /// The publisher's connection broke, or its media does not arrive; the call reconnects with 53405.
+    ///
+    /// When the media is not back within 30 s, the call ends with 53405.
     public func mediaLost() {
         handle(.connectionLost(.media))
     }
 
     /// The publisher's media flows again.
     public func mediaRestored() {
-        if status.phase == .reconnecting(.media) { handle(.restored(.resume)) }
+        handle(.mediaRestored)
     }
 
     /// Lets the publisher try, then asks whether the gateway has media again.
@@ -70,7 +72,7 @@ extension BroadcastCall {
             let participant = try await client.participant(session.participantSID, in: session.roomSID)
             guard !Task.isCancelled, self.session?.sessionID == session.sessionID else { return }
             if participant.status == ParticipantStatus.connected.rawValue {
-                handle(.restored(.resume))
+                handle(.mediaRestored)
             } else {
                 handle(.reconnectFailed(.mediaLost))
             }

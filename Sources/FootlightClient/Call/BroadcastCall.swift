@@ -27,8 +27,9 @@ public import Stage
 /// - **Media** is somebody else's: ``ingest`` says where a host publishes. A publisher tells of a loss with
 ///   ``mediaLost()``, of its end with ``mediaRestored()``, and sets ``recoverMedia``.
 ///
-/// Errors of a call are `StageError`s: 53000 when the gateway cannot be reached to join, 53001 as the reason of
-/// `reconnecting` and as the last word when the stream cannot be won back within 30 s, and whatever the gateway says.
+/// Errors of a call are `StageError`s: 53000 when the gateway cannot be reached to join, 53001 (the event
+/// stream) and 53405 (the media) as the reason of `reconnecting` and as the last word when what was lost is not back
+/// within 30 s, and whatever the gateway says.
 @MainActor @Observable
 public final class BroadcastCall {
     /// What asks the gateway; a fresh token may be set at any time.

@@ -18,7 +18,9 @@ public enum ConnectionNews: Sendable, Equatable {
         switch (before.phase, after.phase) {
         case (.joining, .joined): self = .connected
         case (.reconnecting, .joined): self = .reconnected
-        case (.joined, .reconnecting(let loss)):
+        // Told anew when what was lost first is back, and the other is not.
+        case (.reconnecting(let former), .reconnecting(let loss)) where former == loss: return nil
+        case (.joined, .reconnecting(let loss)), (.reconnecting, .reconnecting(let loss)):
             self = .reconnecting(loss == .media ? .mediaLost : .callConnectionLost)
         case (.joined, .left(let error)), (.reconnecting, .left(let error)): self = .disconnected(error)
         case (.leaving, .left): self = .disconnected(nil)

@@ -4,7 +4,7 @@ extension BroadcastCall {
     /// Makes a publisher's losses the call's, until the publisher ends or the task is cancelled.
     ///
     /// The call stands at `reconnecting` with 53405 while a publisher that had its media on the air has lost its
-    /// connection, and comes back with it. When the publisher gives up, the call does too.
+    /// connection, and comes back with it. When the media is not back within 30 s, the call ends with 53405.
     public func follow(_ publisher: RTMPPublisher) async {
         recoverMedia = { [weak publisher] (_) throws(StageError) in
             switch publisher?.currentStatistics.state {

@@ -46,8 +46,10 @@ public enum CallEvent: Sendable, Equatable {
     // MARK: News of the connection
 
     case connectionLost(ConnectionLoss)
-    /// What was lost is back; for the event stream, by which way.
+    /// The event stream is back, by which way.
     case restored(ReconnectWay)
+    /// The media this participant publishes is back.
+    case mediaRestored
     /// Answers `reconnect`.
     case reconnectFailed(StageError)
     /// The gateway's last word to this session.

@@ -52,7 +52,7 @@ extension StageError {
         name: "MediaConnectionError",
         message: "Media connection failed",
         cause: "No media of the published tracks arrives at the gateway",
-        solution: "Check the network, and allow media traffic through the firewall",
+        solution: "Check the network. Allow media traffic through the firewall",
         status: 503,
         isRetryable: true
     )

@@ -10,7 +10,8 @@ import Testing
 struct MediaLossTests {
     private func joined(
         _ events: String,
-        status: String = "reconnecting"
+        status: String = "reconnecting",
+        clock: ClientClock = .system
     ) async throws -> (
         BroadcastCall, CallLog, WireServer
     ) {
@@ -24,7 +25,11 @@ struct MediaLossTests {
             default: .whole(status: 200, body: "")
             }
         }
-        let client = BroadcastClient(baseURL: try Show.address(server.port), token: "t")
+        var limits = ClientLimits()
+        // Nothing follows what is written out.
+        limits.silence = .seconds(600)
+        let address = try Show.address(server.port)
+        let client = BroadcastClient(baseURL: address, token: "t", limits: limits, clock: clock)
         let call = BroadcastCall(client: client, identity: "ann")
         let log = CallLog(call)
         call.callSettings = CallSettings(isAudioOn: false, isVideoOn: false)
@@ -63,6 +68,35 @@ struct MediaLossTests {
         _ = try await soon { log.statuses.count == 5 }
         #expect(log.phases.prefix(4) == [.idle, .joining, .joined, .reconnecting(.media)])
         #expect(CallLaw.breach(in: log.statuses) == nil)
+    }
+
+    @Test("53405 in the disconnect phase: a publisher's line that is cut for 30 s ends the call; T16 U15")
+    func cutForGood() async throws {
+        let clock = ManualClientClock()
+        let (call, log, server) = try await joined("", clock: clock.clock)
+        defer { server.close() }
+        try await call.reach(.joined)
+        let ingest = try await ReceivingServer.start(key: "sk_key")
+        let line = try FaultProxy(to: ingest.port)
+        let url = "rtmp://127.0.0.1:\(line.port)/live"
+        let publisher = RTMPPublisher(url: url, streamKey: "sk_key", clock: clock.clock)
+        let following = Task { await call.follow(publisher) }
+        defer { following.cancel() }
+        publisher.start()
+        #expect(try await soon { publisher.currentStatistics.state == .publishing })
+        line.mode = .cut
+        try await call.reach(.reconnecting(.media))
+        let lost = clock.now
+        try await call.reach(.left(.mediaLost), moving: clock, by: .milliseconds(250))
+        let given = clock.now - lost
+        // The test sees it some steps late.
+        #expect(given >= .seconds(30) && given < .seconds(35), "\(given)")
+        #expect(call.code == 53405)
+        #expect(call.status.error?.solution == "Check the network. Allow media traffic through the firewall")
+        _ = try await soon { log.statuses.count == 5 }
+        #expect(log.phases == [.idle, .joining, .joined, .reconnecting(.media), .left(.mediaLost)])
+        await publisher.stop()
+        await ingest.stop()
     }
 
     @Test(

@@ -131,6 +131,24 @@ struct RoomNewsTests {
         withExtendedLifetime(observer) {}
     }
 
+    @Test("T16 the reason of an interruption is told anew when the stream is back and the media is not")
+    func reasonChanges() async throws {
+        let call = try Played.call()
+        let listener = Listener()
+        let observer = RoomObserver(call, listener)
+        call.join(CallJoin(room: "show"))
+        try call.playJoined([Played.participant("ann")])
+        call.handle(.connectionLost(.signalling))
+        call.handle(.connectionLost(.media))
+        call.handle(.restored(.resume))
+        call.handle(.mediaRestored)
+        #expect(call.status.phase == .joined)
+        #expect(try await soon { listener.heard.contains("back") })
+        let heard = listener.heard.filter { !$0.hasPrefix("joined") }
+        #expect(heard == ["connected", "lost 53001", "lost 53405", "back"])
+        withExtendedLifetime(observer) {}
+    }
+
     @Test("T13 a session that is over says what to do: join again, which nobody does unasked")
     func sessionOver() async throws {
         let call = try Played.call()

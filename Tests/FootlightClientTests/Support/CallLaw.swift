@@ -36,6 +36,8 @@ enum CallLaw {
         case (.joining, .joined), (.joining, .left(.some)), (.joining, .leaving): true
         // U13, U16, U18.
         case (.joined, .reconnecting), (.joined, .leaving), (.joined, .left(.some)): true
+        // The other one of two losses, once the first is back.
+        case (.reconnecting(let former), .reconnecting(let loss)): former != loss
         // U14, U15, U16.
         case (.reconnecting, .joined), (.reconnecting, .left(.some)), (.reconnecting, .leaving): true
         // U17.

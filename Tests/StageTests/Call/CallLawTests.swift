@@ -52,6 +52,7 @@ struct CallLawTests {
                 .joinSucceeded(request: number, mode: order.mode), .joinSucceeded(request: number, mode: order.mode),
                 .joinFailed(request: number, error), .leaveAcknowledged, .networkUnavailable,
                 .connectionLost(.signalling), .connectionLost(.media), .restored(.resume), .restored(.rejoin),
+                .mediaRestored,
                 .reconnectFailed(error), .sessionDisconnected(error), .roomChanged, .timePassed,
             ]
             if wishes {

@@ -123,6 +123,57 @@ struct CallTimingTests {
         #expect(run.phase == .left(.callConnectionLost))
     }
 
+    @Test("U15 after 30 s without media the call is over with 53405, which says both things to do")
+    func mediaGone() {
+        var run = CallRun.reconnecting(.media)
+        run.wait(29.9)
+        #expect(run.phase == .reconnecting(.media))
+        #expect(run.wait(0.1).effects == [.stopReconnecting, .reset])
+        #expect(run.phase == .left(.mediaLost))
+        #expect(run.machine.status.error?.code == 53405)
+        #expect(
+            run.machine.status.error?.solution == "Check the network. Allow media traffic through the firewall"
+        )
+    }
+
+    @Test("A stream that comes back while media is missing ends nothing; the media has the rest of its 30 s")
+    func mediaStillMissing() {
+        var run = CallRun.reconnecting(.media)
+        run.wait(10)
+        run.say(.connectionLost(.signalling))
+        run.wait(1)
+        #expect(run.say(.restored(.resume)) == [.applySnapshot])
+        #expect(run.phase == .reconnecting(.media))
+        #expect(run.wait(1).effects == [.reconnect(.media, .resume, attempt: 1)])
+        run.wait(17)
+        #expect(run.phase == .reconnecting(.media))
+        run.wait(1)
+        #expect(run.phase == .left(.mediaLost))
+    }
+
+    @Test("Media lost while the stream is missing is the reason once the stream is back, and ends with the media")
+    func mediaLostMeanwhile() {
+        var run = CallRun.reconnecting()
+        #expect(run.say(.connectionLost(.media)) == [])
+        let isMissing = CallStatus(phase: .reconnecting(.media), wasAttempted: true)
+        #expect(run.say(.restored(.rejoin)) == [.applySnapshot, .emit(isMissing)])
+        #expect(run.say(.mediaRestored) == [.emit(CallStatus(phase: .joined, wasAttempted: true))])
+        #expect(run.say(.mediaRestored) == [])
+    }
+
+    @Test("Media that comes back leaves the stream to be won back, under its own reason and within its own 30 s")
+    func streamStillMissing() {
+        var run = CallRun.reconnecting(.media)
+        run.wait(20)
+        run.say(.connectionLost(.signalling))
+        let isMissing = CallStatus(phase: .reconnecting(.signalling), wasAttempted: true)
+        #expect(run.say(.mediaRestored) == [.emit(isMissing)])
+        run.wait(29)
+        #expect(run.phase == .reconnecting(.signalling))
+        run.wait(1)
+        #expect(run.phase == .left(.callConnectionLost))
+    }
+
     @Test("U15 more than ten rejoins in 120 s end the call, and the gateway is told")
     func rejoins() {
         var run = CallRun.joined()

@@ -64,15 +64,32 @@ enum CallStance: Sendable, Equatable {
 
     /// An interruption of a stay.
     struct Outage: Sendable, Equatable {
-        /// What was lost first; what observers are told.
+        /// What was lost first of all that is missing; what observers are told.
         var loss: ConnectionLoss
-        /// When the event stream was lost; nil while media alone are missing.
-        var signallingLostAt: MonotonicTime?
+        /// When that was lost.
         var began: MonotonicTime
-        /// Tries in this interruption.
+        /// When the other one was lost, too; nil while it is there.
+        var otherLostAt: MonotonicTime?
+        /// Tries since the event stream was lost, or since media alone are missing.
         var tries = 0
         /// When to try next; nil while a try is under way.
         var tryAt: MonotonicTime?
+
+        /// When something was lost; nil while it is there.
+        func lostAt(_ loss: ConnectionLoss) -> MonotonicTime? {
+            loss == self.loss ? began : otherLostAt
+        }
+
+        /// The interruption that remains when something is back; nil when nothing is missing any more.
+        func without(_ restored: ConnectionLoss) -> Outage? {
+            var rest = self
+            rest.otherLostAt = nil
+            guard restored == loss else { return rest }
+            guard let otherLostAt else { return nil }
+            rest.loss = loss == .media ? .signalling : .media
+            rest.began = otherLostAt
+            return rest
+        }
     }
 
     /// The way out.

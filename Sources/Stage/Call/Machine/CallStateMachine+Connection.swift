@@ -7,21 +7,21 @@ extension CallStateMachine {
         switch stance {
         case .joined(var session):
             if now.seconds(since: session.heldSince) >= limits.healthyAfter { session.attempts = 0 }
-            let signallingLostAt = loss == .signalling ? now : nil
-            let outage = CallStance.Outage(loss: loss, signallingLostAt: signallingLostAt, began: now)
-            schedule(session, outage, now: now, chance: chance)
-        case .reconnecting(let session, var outage) where loss == .signalling && outage.signallingLostAt == nil:
-            // Media alone were missing until now. Observers keep the first reason; the tries are for the stream.
-            outage.signallingLostAt = now
+            schedule(session, CallStance.Outage(loss: loss, began: now), now: now, chance: chance)
+        case .reconnecting(let session, var outage) where outage.lostAt(loss) == nil:
+            // Observers keep the first reason; as long as the stream is missing, the tries are for it.
+            outage.otherLostAt = now
+            guard loss == .signalling else { return enter(.reconnecting(session, outage)) }
             outage.tries = 0
             schedule(session, outage, now: now, chance: chance)
         default: break
         }
     }
 
-    mutating func restored(_ way: ReconnectWay, now: MonotonicTime) {
-        guard case .reconnecting(var session, let outage) = stance else { return }
-        if outage.signallingLostAt != nil, way == .rejoin {
+    /// The event stream is back; lost media may still be missing.
+    mutating func restored(_ way: ReconnectWay, now: MonotonicTime, chance: Double) {
+        guard case .reconnecting(var session, let outage) = stance, outage.lostAt(.signalling) != nil else { return }
+        if way == .rejoin {
             session.rejoins.removeAll { now.seconds(since: $0) >= limits.rejoinWindow }
             session.rejoins.append(now)
             guard session.rejoins.count <= limits.rejoins else {
@@ -32,6 +32,16 @@ extension CallStateMachine {
         }
         session.heldSince = now
         act(.applySnapshot)
+        guard var rest = outage.without(.signalling) else { return enter(.joined(session)) }
+        rest.tries = 0
+        schedule(session, rest, now: now, chance: chance)
+    }
+
+    /// The media is back; the event stream may still be missing.
+    mutating func mediaRestored(now: MonotonicTime) {
+        guard case .reconnecting(var session, let outage) = stance, outage.lostAt(.media) != nil else { return }
+        if let rest = outage.without(.media) { return enter(.reconnecting(session, rest)) }
+        session.heldSince = now
         enter(.joined(session))
     }
 
@@ -56,13 +66,15 @@ extension CallStateMachine {
     /// A delay between two tries, the whole interruption, or an invitation to the stage is over.
     mutating func outageTimer(now: MonotonicTime, chance: Double) {
         guard case .reconnecting(var session, var outage) = stance else { return }
-        if now.seconds(since: outage.began) >= limits.reconnect { return end(.callConnectionLost) }
+        if now.seconds(since: outage.began) >= limits.reconnect {
+            return end(outage.lostAt(.signalling) == nil ? .mediaLost : .callConnectionLost)
+        }
         if let invitation = session.invitation, invitation.deadline <= now { return ringingEnded() }
         outage.tryAt = nil
         outage.tries += 1
         session.attempts += 1
         enter(.reconnecting(session, outage))
-        guard let lostAt = outage.signallingLostAt else {
+        guard let lostAt = outage.lostAt(.signalling) else {
             return act(.reconnect(.media, .resume, attempt: outage.tries))
         }
         let canResume = outage.tries <= limits.resumeTries && now.seconds(since: lostAt) < limits.resumeDeadline

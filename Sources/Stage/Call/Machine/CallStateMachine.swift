@@ -81,7 +81,8 @@ public struct CallStateMachine: Sendable {
         case .joinFailed(let request, let error): joinFailed(request, error, now: now, chance: chance)
         case .leaveAcknowledged, .networkUnavailable: leaveEnded()
         case .connectionLost(let loss): connectionLost(loss, now: now, chance: chance)
-        case .restored(let way): restored(way, now: now)
+        case .restored(let way): restored(way, now: now, chance: chance)
+        case .mediaRestored: mediaRestored(now: now)
         case .reconnectFailed(let error): reconnectFailed(error, now: now, chance: chance)
         case .sessionDisconnected(let error): sessionDisconnected(error, now: now, chance: chance)
         }
