@@ -13,7 +13,7 @@ public struct TileContent: Sendable, Equatable {
 
     /// Words, or a picture of the participant, in place of moving pictures.
     public struct Placeholder: Sendable, Equatable {
-        /// Why there is no picture, such as `Viewer`; nil for a host who is heard.
+        /// Why there is no picture: `No media` for a host, heard or not, `Viewer` for the audience; nil for anybody else.
         public var note: String?
         /// The name.
         public var name: String
@@ -74,10 +74,11 @@ public struct TileContent: Sendable, Equatable {
         return [TrackName.screen, .camera].first { participant.isOn($0) }
     }
 
+    /// Why nothing is seen of a participant.
     private static func note(on participant: ParticipantResource) -> String? {
         switch ParticipantMode(wireName: participant.mode) {
         case .receiveOnly: "Viewer"
-        case .sendAndReceive where !participant.isOn(.mic): "No media"
+        case .sendAndReceive: "No media"
         default: nil
         }
     }

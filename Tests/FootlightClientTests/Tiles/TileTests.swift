@@ -37,15 +37,17 @@ struct TileTests {
         #expect(!LocalPreview(orientation: .portrait, camera: .back).isMirrored)
     }
 
-    @Test("L8 V8 V9 without a picture stand the name and the participant's own picture; a viewer is called so")
+    @Test("L8 V8 V9 without a picture stand a note, the name and the participant's own picture, for hosts heard or not")
     func placeholder() {
         let host = TileContent(Played.participant("bob", on: [.mic], name: "Bob", avatar: "asset:bob"))
-        #expect(host.picture == .placeholder(.init(name: "Bob", avatar: "asset:bob")))
+        #expect(host.picture == .placeholder(.init(note: "No media", name: "Bob", avatar: "asset:bob")))
         #expect(host.label == "Bob" && host.isMicOn, "V8: name and microphone")
         let silent = TileContent(Played.participant("bob", disabled: [.camera], name: "Bob"))
         #expect(silent.picture == .placeholder(.init(note: "No media", name: "Bob")) && !silent.isMicOn)
         let viewer = TileContent(Played.participant("eve", mode: .receiveOnly, on: [.camera, .mic], name: "Eve"))
         #expect(viewer.picture == .placeholder(.init(note: "Viewer", name: "Eve")) && !viewer.isMicOn)
+        let signalling = TileContent(Played.participant("max", mode: .signallingOnly, name: "Max"))
+        #expect(signalling.picture == .placeholder(.init(name: "Max")))
         #expect(TileContent(Played.participant("x", name: "")).label == "Guest", "D8")
     }
 
