@@ -9,6 +9,7 @@ extension BroadcastCall {
             displayName: displayName,
             mode: order.mode.rawValue,
             metadata: metadata,
+            avatar: avatar,
             callSettings: CallSettingsBody(callSettings),
             connectOptions: connectOptions,
             invitationSID: order.invitation

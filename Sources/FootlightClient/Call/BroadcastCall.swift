@@ -58,6 +58,11 @@ public final class BroadcastCall {
 
     /// The name to be shown; sent with the next join, nil for the identity.
     public var displayName: String?
+    /// The picture that stands for the participant while no video is seen; sent with the next join, nil for none.
+    ///
+    /// `asset:NAME` for a picture that was put into the room, or an `http://` or `https://` URL; anything else is refused
+    /// with 3073.
+    public var avatar: String?
     /// What else the app wants others to know; sent with the next join.
     public var metadata: [String: AnyJSON]?
     /// The devices to begin with; what is nil the gateway decides, and the end of a call resets all.

@@ -64,6 +64,28 @@ struct CallLifeTests {
         #expect(watcher.room?.hosts.map(\.identity) == ["ann"], "V2")
     }
 
+    @Test("L15 a picture given before the join is what others see of a host without video, in each call from then on")
+    func avatar() async throws {
+        let show = try await Show()
+        let watcher = try await show.joined("bob")
+        let call = try await show.call("ann", .sendAndReceive)
+        call.callSettings = CallSettings(isAudioOn: false, isVideoOn: false)
+        call.displayName = "Ann"
+        call.avatar = "asset:ann"
+        call.join(CallJoin(room: show.room))
+        try await call.reach(.joined)
+        let ann = { watcher.participants.first { $0.identity == "ann" } }
+        #expect(try await soon { ann() != nil })
+        let picture = try TileContent(#require(ann())).picture
+        #expect(picture == .placeholder(.init(note: "No media", name: "Ann", avatar: "asset:ann")))
+        call.leave()
+        try await call.reach(.left(nil))
+        #expect(call.avatar == "asset:ann")
+        call.avatar = "ann.png"
+        call.join(CallJoin(room: show.room))
+        #expect(try await soon { call.code == 3073 })
+    }
+
     @Test("Commands outside of a room are refused with 3035, without asking")
     func outside() async throws {
         let show = try await Show()
