@@ -73,9 +73,10 @@ struct SessionRoutesTests {
         }
     }
 
-    @Test("A stream with the session connects, and its end is a loss; without the session it is neither")
+    @Test("A stream with the session connects, and five seconds after its end is a loss; without it, it is neither")
     func streams() async throws {
-        try await ControlServer.run { (server) async throws in
+        let clock = ManualClock()
+        try await ControlServer.run(clock: clock) { (server) async throws in
             try await server.makeRoom()
             let ann = try await bearer(server, "ann")
             let joined = try await server.join("show", "ann", "RECV_ONLY", as: ann).decode(JoinAnswer.self)
@@ -92,11 +93,13 @@ struct SessionRoutesTests {
             _ = await events.next()
             #expect(try status(server, "ann") == .connected)
             client.close()
-            let isLost = try await eventually {
-                server.directory.sweep()
-                return try status(server, "ann") == .reconnecting
-            }
-            #expect(isLost)
+            #expect(try await eventually { server.directory.readerCount == 1 })
+            clock.advance(by: .seconds(4))
+            server.directory.sweep()
+            #expect(try status(server, "ann") == .connected)
+            clock.advance(by: .seconds(1))
+            server.directory.sweep()
+            #expect(try status(server, "ann") == .reconnecting)
             looking.close()
         }
     }

@@ -18,7 +18,7 @@ struct Liveness: Sendable {
     static let patience = 15.0
     /// Seconds that a lost participant has to come back.
     static let returnPeriod = 30.0
-    /// Seconds that a participant may be without event stream as long as a heartbeat is fresh.
+    /// Seconds that a participant may be without event stream as long as its latest sign of life is fresh.
     static let streamGap = 5.0
     /// Seconds until a host that announced a track must send media.
     static let mediaPatience = 15.0
@@ -42,6 +42,8 @@ struct Liveness: Sendable {
     private var openStreams = 0
     private var streamOpenedAt: Double?
     private var streamClosedAt: Double?
+    /// When the process was restarted; nil once there was a sign of life since.
+    private var restoredAt: Double?
     /// Since when a host has announced tracks without any media.
     private var mediaAwaitedSince: Double?
     /// Since when media that was there is missing.
@@ -58,6 +60,7 @@ struct Liveness: Sendable {
         openStreams += 1
         streamOpenedAt = now
         streamClosedAt = nil
+        restoredAt = nil
     }
 
     mutating func streamClosed(at now: Double) {
@@ -68,6 +71,7 @@ struct Liveness: Sendable {
     mutating func heard(at now: Double) {
         hasSession = true
         lastBeat = now
+        restoredAt = nil
     }
 
     /// The participant waits for a first sign of life again, as after a change of the mode.
@@ -86,8 +90,7 @@ struct Liveness: Sendable {
     mutating func restored(at now: Double, hadSession: Bool, isHost: Bool) {
         hasSession = hadSession || !isHost
         wasPublishing = isHost
-        streamOpenedAt = now
-        streamClosedAt = now
+        restoredAt = now
     }
 
     // MARK: Media
@@ -106,6 +109,7 @@ struct Liveness: Sendable {
     }
 
     mutating func mediaFlows() {
+        restoredAt = nil
         isMediaFlowing = true
         isPublishing = true
         wasPublishing = true
@@ -170,11 +174,11 @@ struct Liveness: Sendable {
     /// Since when signalling is lost; nil while it is not.
     private func signallingLost(at now: Double) -> Double? {
         if isMediaFlowing { return nil }
+        if let restoredAt { return restoredAt }
         let lastSign = max(lastBeat ?? -.infinity, streamOpenedAt ?? -.infinity)
         var lost = lastSign + Self.patience
         if openStreams == 0, let streamClosedAt, lastBeat.map({ $0 <= streamClosedAt }) ?? true {
-            let isFresh = lastBeat.map { streamClosedAt - $0 < Self.patience } ?? false
-            lost = min(lost, isFresh ? streamClosedAt + Self.streamGap : streamClosedAt)
+            lost = min(lost, streamClosedAt + Self.streamGap)
         }
         return now >= lost ? lost : nil
     }

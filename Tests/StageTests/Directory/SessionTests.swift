@@ -55,7 +55,7 @@ struct SessionTests {
         await subscription.events.reduce(into: []) { $0.append($1) }
     }
 
-    @Test("A participant is connecting until its own stream opens, and its end is a loss")
+    @Test("A participant is connecting until its own stream opens, and without it for five seconds it is lost")
     func stream() async throws {
         let eve = try join("eve")
         #expect(eve.participant.status == .connecting)
@@ -64,6 +64,9 @@ struct SessionTests {
         let own = try open(eve)
         #expect(try status("eve") == .connected)
         own.cancel()
+        wait(4.75)
+        #expect(try status("eve") == .connected)
+        wait(0.25)
         #expect(try status("eve") == .reconnecting)
         let again = try open(eve)
         #expect(try status("eve") == .connected)
@@ -72,6 +75,20 @@ struct SessionTests {
         #expect(try status("eve") == .connected, "a fresh heartbeat bridges five seconds")
         wait(5)
         #expect(try status("eve") == .reconnecting)
+    }
+
+    @Test("A client that opens its stream again before its first heartbeat makes no event of a loss")
+    func reopened() async throws {
+        let onlooker = try directory.subscribe(room: "show", after: nil)
+        let eve = try join("eve")
+        try open(eve).cancel()
+        wait(1)
+        let again = try open(eve)
+        wait(1)
+        try directory.end(room: "show")
+        let names = await rest(of: onlooker).map(\.name).filter { $0 != .viewershipUpdated }
+        #expect(names == [.roomSnapshot, .participantJoined, .participantUpdated, .roomEnded])
+        #expect(await rest(of: again).last?.payload == .sessionDisconnected(.roomCompleted))
     }
 
     @Test("T12 T13 53002 a client that falls asleep is told when it wakes, and the stream that still lives as well")
