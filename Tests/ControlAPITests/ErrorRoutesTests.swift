@@ -126,7 +126,7 @@ struct ErrorRoutesTests {
         }
     }
 
-    @Test("53204 and 53118 the removed and those of an ended room are told why on their own streams")
+    @Test("1002 and 53118 the removed and those of an ended room are told why on their own streams")
     func lastWords() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()
@@ -154,7 +154,7 @@ struct ErrorRoutesTests {
             }
             #expect(try await server.ask("DELETE", "/v1/rooms/show/participants/ann?reason=removed").status == 204)
             #expect(try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#).status == 200)
-            for (index, code) in [(0, 53204), (1, 53118)] {
+            for (index, code) in [(0, 1002), (1, 53118)] {
                 var last: EventClient.Event?
                 while let event = await iterators[index].next() { last = event }
                 #expect(last?.name == "session.disconnected" && last?.data?.error?.code == code)

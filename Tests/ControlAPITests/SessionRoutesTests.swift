@@ -150,6 +150,27 @@ struct SessionRoutesTests {
         }
     }
 
+    @Test("1002 a participant that was taken out learns it from whatever it asks for with its session")
+    func removed() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let ann = try await bearer(server, "ann")
+            let joined = try await server.join("show", "ann", as: ann).decode(JoinAnswer.self)
+            let path = "\(Self.show)/participants/ann"
+            #expect(try await server.ask("DELETE", "\(path)?reason=removed").status == 204)
+            for reference in ["ann", joined.participant.sid] {
+                for call in ["heartbeat", "reconnect"] {
+                    let path = "\(Self.show)/participants/\(reference)/\(call)"
+                    let answer = try await server.ask("POST", path, beat(joined.sessionID), as: ann)
+                    #expect(answer.refusal == "410/1002" && answer.error?.name == "REMOVE_PEER", "\(call)")
+                    #expect(answer.error?.retryable == false)
+                }
+                let query = "participant=\(reference)&session_id=\(joined.sessionID)"
+                #expect(try await server.ask("GET", "\(Self.show)/events?\(query)", as: ann).refusal == "410/1002")
+            }
+        }
+    }
+
     @Test("An operator keeps the sessions of those it let in, and makes no session of a host that is only an encoder")
     func operators() async throws {
         let clock = ManualClock()

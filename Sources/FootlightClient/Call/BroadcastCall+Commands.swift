@@ -4,7 +4,7 @@ public import Stage
 /// Commands of somebody in the room: they wait for the gateway, and only then anything changes.
 ///
 /// All throw 3035 outside of a room and 3065 while reconnecting, and whatever the gateway says. When it says that the
-/// session is over (53002, 53106, 53205), or refuses the token (20101, 20103, 20104, 20107), so is the call.
+/// session is over (1002, 53002, 53106, 53205), or refuses the token (20101, 20103, 20104, 20107), so is the call.
 extension BroadcastCall {
     /// Changes one's own mode.
     ///
@@ -89,6 +89,7 @@ extension StageError {
     private static let endings = Set(
         [
             StageError.sessionTimedOut, .duplicateIdentity, .roomNotFound, .roomCompleted,
+            .participantRemoved,
             // Revoked or unreadable, for others, expired, signed with a key that is gone.
             .tokenInvalid, .tokenIssuerInvalid, .tokenExpired, .tokenSignatureInvalid,
         ].map(\.code)

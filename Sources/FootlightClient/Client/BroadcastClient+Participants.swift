@@ -82,7 +82,8 @@ extension BroadcastClient {
     /// Says that a participant is there.
     ///
     /// - Parameter audioLevel: The microphone in dBFS, -127 to 0; nil where it is not measured.
-    /// - Throws: 53002 for a session that is over, 53205 for one whose identity somebody took, 53106.
+    /// - Throws: 53002 for a session that is over, 53205 for one whose identity somebody took, 1002 for one that was
+    ///   taken out, 53106.
     public func heartbeat(
         _ participant: String,
         in room: String,
@@ -99,7 +100,8 @@ extension BroadcastClient {
     /// Takes up a session again after a loss.
     ///
     /// - Returns: As for a join, without keys.
-    /// - Throws: 53002 for a session that is over, 53205 for one whose identity somebody took, 53106.
+    /// - Throws: 53002 for a session that is over, 53205 for one whose identity somebody took, 1002 for one that was
+    ///   taken out, 53106.
     public func reconnect(
         _ participant: String,
         in room: String,

@@ -5,7 +5,8 @@ extension RoomDirectory {
     /// A client says that it is there; one that was lost is back.
     ///
     /// - Parameter audioLevel: The microphone in dBFS as the client measures it; counts while no mixer knows better.
-    /// - Throws: 53106, 53204, 53002 (410) for a session that is over, 53205 for one whose identity somebody took.
+    /// - Throws: 53106, 53204, 53002 (410) for a session that is over, 53205 for one whose identity somebody took,
+    ///   1002 for one that was taken out.
     public func heartbeat(
         room: String,
         participant: String,
@@ -23,7 +24,8 @@ extension RoomDirectory {
     /// A client is back after a loss, with the session it had; the events it missed it gets from `subscribe`.
     ///
     /// - Returns: As for a join, without keys: it has them.
-    /// - Throws: 53106, 53204, 53002 (410) for a session that is over, 53205 for one whose identity somebody took.
+    /// - Throws: 53106, 53204, 53002 (410) for a session that is over, 53205 for one whose identity somebody took,
+    ///   1002 for one that was taken out.
     public func reconnect(room: String, participant: String, sessionID: String) throws(StageError) -> JoinResult {
         try change { (state, now) throws(StageError) in
             try state.change(room) { (room) throws(StageError) in

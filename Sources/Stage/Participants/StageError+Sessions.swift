@@ -76,14 +76,14 @@ extension StageError {
         isRetryable: true,
         retryAfter: 1
     )
-    /// 53204, told to a participant that was taken out by an operator.
+    /// 1002: told to a participant that was taken out by an operator, on its event stream and whenever it comes back.
     public static let participantRemoved = StageError(
-        code: 53204,
-        name: "ParticipantNotFoundError",
+        code: 1002,
+        name: "REMOVE_PEER",
         message: "The participant was removed from the room",
         cause: "An operator took the participant out",
         solution: "Tell the user; do not join again unasked",
-        status: 404
+        status: 410
     )
     /// 53103: the room could not be made or kept.
     public static let roomCreationFailed = StageError(

@@ -2,7 +2,8 @@
 extension Room {
     /// The index of a participant, for somebody who claims to be it by the id of the session.
     ///
-    /// - Throws: 53106; 53204 for nobody; 53002 for a session that is over; 53205 when somebody took the identity.
+    /// - Throws: 53106; 53204 for nobody; 53002 for a session that is over; 53205 when somebody took the identity;
+    ///   1002 for somebody who was taken out.
     func index(of reference: String, sessionID: String) throws(StageError) -> Int {
         guard status == .inProgress else { throw .roomNotFound }
         if let index = index(of: reference), participants[index].sessionID == sessionID { return index }
@@ -103,7 +104,8 @@ extension LeaveReason {
     fileprivate var answer: StageError {
         switch self {
         case .duplicateIdentity: .duplicateIdentity
-        case .left, .removed: .participantNotFound
+        case .left: .participantNotFound
+        case .removed: .participantRemoved
         case .sessionTimeout, .mediaTimeout, .roomEnded: .sessionTimedOut
         }
     }

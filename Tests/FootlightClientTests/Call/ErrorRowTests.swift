@@ -90,6 +90,41 @@ struct ErrorRowTests {
         #expect(call.status.phase == .joined)
     }
 
+    @Test("1002 REMOVE_PEER for who was taken out while the line was cut: told so, and nothing is tried again")
+    func removedMeanwhile() async throws {
+        let show = try await Show()
+        let call = try await show.joined("ann")
+        let log = CallLog(call)
+        show.proxy.mode = .cut
+        try await call.reach(.reconnecting(.signalling))
+        try await show.operatorClient.remove("ann", from: show.room)
+        show.proxy.mode = .pass
+        try await call.reach(.left(.participantRemoved))
+        #expect(call.code == 1002 && call.status.error?.isRetryable == false)
+        _ = try await soon { log.statuses.count == 3 }
+        #expect(log.phases == [.joined, .reconnecting(.signalling), .left(.participantRemoved)])
+        let connections = show.proxy.connectionCount
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(show.proxy.connectionCount == connections)
+    }
+
+    @Test("1002 REMOVE_PEER for who was taken out, on its stream, and for a session that comes back later")
+    func removed() async throws {
+        let show = try await Show()
+        let call = try await show.joined("ann")
+        try await show.operatorClient.remove("ann", from: show.room)
+        try await call.reach(.left(.participantRemoved))
+        let client = try await show.client("ben")
+        let session = try await client.join(show.room, JoinBody(mode: "RECV_ONLY")).sessionID
+        try await show.operatorClient.remove("ben", from: show.room)
+        await #expect(throws: StageError.participantRemoved) {
+            try await client.heartbeat("ben", in: show.room, sessionID: session)
+        }
+        await #expect(throws: StageError.participantRemoved) {
+            _ = try await client.reconnect("ben", in: show.room, sessionID: session)
+        }
+    }
+
     @Test("20101 a token that is revoked while in the call: told by the stream, left, and nothing is tried again")
     func revokedInCall() async throws {
         let show = try await Show()
@@ -112,10 +147,10 @@ struct ErrorRowTests {
     }
 
     @Test(
-        "A token that a sign of life is refused for ends the call at once, and it stays ended",
-        arguments: [(20101, "AccessTokenInvalidError"), (20104, "AccessTokenExpiredError")]
+        "A sign of life that is refused for good ends the call at once, and it stays ended",
+        arguments: [(20101, "AccessTokenInvalidError"), (20104, "AccessTokenExpiredError"), (1002, "REMOVE_PEER")]
     )
-    func tokenOverInCall(code: Int, name: String) async throws {
+    func refusedInCall(code: Int, name: String) async throws {
         let clock = ManualClientClock()
         let server = try WireServer { request in
             switch request.split(separator: " ").first {

@@ -149,7 +149,7 @@ struct RoomLivenessTests {
         }
     }
 
-    @Test("53002 53205 53204 whoever comes back with a session that is over is told why")
+    @Test("53002 53205 53204 1002 whoever comes back with a session that is over is told why")
     mutating func sessions() throws {
         let first = try run.join("eve", .receiveOnly)
         #expect(code("eve", first.sessionID) == nil && code(first.sid, first.sessionID) == nil)
@@ -161,7 +161,10 @@ struct RoomLivenessTests {
         #expect(code("eve", second.sessionID) == 53002)
         let third = try run.join("eve", .receiveOnly)
         _ = try run.room.leave("eve", reason: .removed, at: run.now)
-        #expect(code("eve", third.sessionID) == 53204)
+        #expect(code("eve", third.sessionID) == 1002)
+        let fourth = try run.join("eve", .receiveOnly)
+        _ = try run.room.leave("eve", reason: .left, at: run.now)
+        #expect(code("eve", fourth.sessionID) == 53204)
         for number in 0..<400 { run.room.departed.add("SE\(number)", .sessionTimeout) }
         #expect(run.room.departed.count == DepartedSessions.capacity)
         try run.room.end(at: run.now)
