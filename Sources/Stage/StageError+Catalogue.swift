@@ -223,13 +223,22 @@ extension StageError {
         solution: "Notify the user that the Room is full",
         status: 409
     )
-    /// 53106: no such room, or one that has ended.
+    /// 53106 for somebody who wants to connect: no such room, or one that has ended.
     public static let roomNotFound = StageError(
         code: 53106,
         name: "RoomNotFoundError",
         message: "Room not found",
         cause: "The room does not exist or has ended",
         solution: "Create the room with the REST API first",
+        status: 404
+    )
+    /// 53106 for somebody who was in the room, and comes back with a session or an event's id.
+    public static let roomGone = StageError(
+        code: 53106,
+        name: "RoomNotFoundError",
+        message: "Room has ended",
+        cause: "The room ended while the connection was lost",
+        solution: "Tell the user that the room has ended",
         status: 404
     )
     /// 53107: a limit nobody can want.

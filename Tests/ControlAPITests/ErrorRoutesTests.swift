@@ -95,6 +95,35 @@ struct ErrorRoutesTests {
         }
     }
 
+    @Test("53106 has a solution for each phase: create the room to connect, tell of its end to who comes back")
+    func phases() async throws {
+        try await ControlServer.run { (server) async throws in
+            try await server.makeRoom()
+            let joined = try await server.join("show", "eve", "RECV_ONLY").decode(JoinAnswer.self)
+            #expect(try await server.ask("POST", "/v1/rooms/show", #"{"status":"completed"}"#).status == 200)
+            let solution = { (method: String, path: String, body: String) async throws -> String? in
+                let answer = try await server.ask(method, path, body)
+                #expect(answer.refusal == "404/53106", "\(path)")
+                return answer.error?.solution
+            }
+            let session = #"{"session_id":"\#(joined.sessionID)"}"#
+            let query = "session_id=\(joined.sessionID)&participant=eve"
+            for room in ["show", joined.room.sid, "forgotten"] {
+                let path = "/v1/rooms/\(room)"
+                let back = [
+                    try await solution("POST", "\(path)/participants/eve/heartbeat", session),
+                    try await solution("POST", "\(path)/participants/eve/reconnect", session),
+                    try await solution("GET", "\(path)/events?\(query)", ""),
+                    try await solution("GET", "\(path)/events?last_event_id=2", ""),
+                ]
+                #expect(back == Array(repeating: "Tell the user that the room has ended", count: 4), "\(room)")
+                #expect(try await solution("GET", "\(path)/events", "") == "Create the room with the REST API first")
+            }
+            let join = try await server.join("show", "ann")
+            #expect(join.error?.solution == "Create the room with the REST API first")
+        }
+    }
+
     @Test("53405 a host that announced media and sends none is told so on its own stream, and leaves")
     func mediaNeverCame() async throws {
         let clock = ManualClock()

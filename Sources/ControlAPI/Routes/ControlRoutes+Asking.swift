@@ -19,15 +19,21 @@ extension ControlRoutes {
     }
 
     /// As `room`, but an ended one counts as not found.
-    func liveRoom(_ call: Call) throws(StageError) -> RoomSummary {
-        let room = try room(call)
-        guard room.status == .inProgress else { throw .roomNotFound }
-        return room
+    ///
+    /// - Parameter isBack: The bearer says to have been in the room; without one it is told that the room has ended.
+    func liveRoom(_ call: Call, isBack: Bool = false) throws(StageError) -> RoomSummary {
+        do throws(StageError) {
+            let room = try room(call)
+            guard room.status == .inProgress else { throw .roomNotFound }
+            return room
+        } catch {
+            throw isBack && error == .roomNotFound ? .roomGone : error
+        }
     }
 
-    /// A room in progress that the bearer may read.
-    func readableRoom(_ call: Call) throws(StageError) -> RoomSummary {
-        let room = try liveRoom(call)
+    /// A room in progress that the bearer may read; see `liveRoom`.
+    func readableRoom(_ call: Call, isBack: Bool = false) throws(StageError) -> RoomSummary {
+        let room = try liveRoom(call, isBack: isBack)
         try call.claims.requireReading(room)
         return room
     }

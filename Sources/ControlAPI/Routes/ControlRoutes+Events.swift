@@ -7,7 +7,7 @@ import Stage
 extension ControlRoutes {
     func addEvents(to api: APIRoutes) {
         api.stream("rooms/:room/events") { call in
-            let room = try readableRoom(call)
+            let room = try readableRoom(call, isBack: call.query("session_id") != nil || givenEventID(call) != nil)
             let reader = try reader(call, in: room)
             // Looking on is an operator's right; to keep somebody alive by it is not, but for whom it let in.
             let isSign = reader.map { givesSign(call.claims, of: $0, in: room) } ?? false
@@ -69,9 +69,12 @@ extension ControlRoutes {
         return place
     }
 
+    private func givenEventID(_ call: Call) -> String? {
+        call.request.headers[.lastEventID] ?? call.query("last_event_id")
+    }
+
     private func lastEventID(_ call: Call) -> UInt64? {
-        let given = call.request.headers[.lastEventID] ?? call.query("last_event_id")
-        return given.flatMap { UInt64($0) }
+        givenEventID(call).flatMap { UInt64($0) }
     }
 
     /// The participant whose stream it is, if it is one's own or the bearer runs the gateway.

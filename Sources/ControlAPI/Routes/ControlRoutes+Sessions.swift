@@ -55,7 +55,7 @@ extension ControlRoutes {
     ///
     /// Whether there is such a participant at all is the stage's to say: it remembers the sessions that ended.
     private func sessionRoom(_ call: Call) throws(StageError) -> RoomSummary {
-        let room = try liveRoom(call)
+        let room = try liveRoom(call, isBack: true)
         if call.claims.role == .operator { return room }
         guard call.claims.role == .participant, call.claims.isFor(room) else { throw .tokenGrantsInvalid }
         let found = try? directory.participant(call.path("participant"), in: room.sid)

@@ -156,7 +156,9 @@ extension BroadcastCall {
     ///
     /// Of a room that ended a request on its way learns only that there is none. The event stream has the reason, and
     /// may be slower than the answer; so as long as one stands, it has the first word.
-    func sessionEnded(_ session: CallSession, _ error: StageError) {
+    func sessionEnded(_ session: CallSession, _ answer: StageError) {
+        // A command is told what to do to connect.
+        let error = answer.code == StageError.roomNotFound.code ? .roomGone : answer
         guard self.session?.sessionID == session.sessionID else { return }
         guard connection != nil else { return handle(.sessionDisconnected(error)) }
         Task { [weak self, clock, client] in

@@ -46,7 +46,9 @@ extension RoomDirectory {
     ) throws(StageError) -> EventSubscription {
         try change { (state, now) throws(StageError) in
             try state.admitReader()
-            guard state.isInProgress(room) else { throw .roomNotFound }
+            guard state.isInProgress(room) else {
+                throw sessionID == nil && after == nil ? .roomNotFound : .roomGone
+            }
             let participantSID = try state.change(room) { (room) throws(StageError) in
                 try room.reader(participant, sessionID: sessionID, at: now)
             }

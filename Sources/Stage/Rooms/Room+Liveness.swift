@@ -5,7 +5,7 @@ extension Room {
     /// - Throws: 53106; 53204 for nobody; 53002 for a session that is over; 53205 when somebody took the identity;
     ///   1002 for somebody who was taken out.
     func index(of reference: String, sessionID: String) throws(StageError) -> Int {
-        guard status == .inProgress else { throw .roomNotFound }
+        guard status == .inProgress else { throw .roomGone }
         if let index = index(of: reference), participants[index].sessionID == sessionID { return index }
         if let reason = departed.reason(of: sessionID) { throw reason.answer }
         throw index(of: reference) == nil ? .participantNotFound : .sessionTimedOut

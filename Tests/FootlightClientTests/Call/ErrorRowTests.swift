@@ -30,6 +30,7 @@ struct ErrorRowTests {
         call.join(CallJoin(room: "nowhere", mode: .receiveOnly))
         try await call.reach(.left(.roomNotFound))
         #expect(call.code == 53106)
+        #expect(call.status.error?.solution == "Create the room with the REST API first")
     }
 
     @Test("53106 in the disconnect phase: the room ended during the outage")
@@ -41,9 +42,11 @@ struct ErrorRowTests {
         try await call.reach(.reconnecting(.signalling))
         try await show.operatorClient.endRoom(show.room)
         show.proxy.mode = .pass
-        try await call.reach(.left(.roomNotFound))
+        try await call.reach(.left(.roomGone))
+        #expect(call.code == 53106)
+        #expect(call.status.error?.solution == "Tell the user that the room has ended")
         _ = try await soon { log.statuses.count == 3 }
-        #expect(log.phases == [.joined, .reconnecting(.signalling), .left(.roomNotFound)])
+        #expect(log.phases == [.joined, .reconnecting(.signalling), .left(.roomGone)])
         #expect(call.status.roomState == .disconnected && call.room == nil)
     }
 

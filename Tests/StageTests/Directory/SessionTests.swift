@@ -155,7 +155,12 @@ struct SessionTests {
         #expect(
             code { _ = try directory.reconnect(room: "show", participant: "eve", sessionID: eve.sessionID) } == 53106
         )
-        #expect(code { try directory.heartbeat(room: "show", participant: "eve", sessionID: eve.sessionID) } == 53106)
+        #expect(throws: StageError.roomGone) {
+            try directory.heartbeat(room: "show", participant: "eve", sessionID: eve.sessionID)
+        }
+        #expect(throws: StageError.roomGone) { _ = try open(eve) }
+        #expect(throws: StageError.roomGone) { _ = try directory.subscribe(room: "show", after: 3) }
+        #expect(throws: StageError.roomNotFound) { _ = try directory.subscribe(room: "show", after: nil) }
         #expect(directory.readerCount == 0)
     }
 
