@@ -21,14 +21,13 @@ public final class CallingModel {
 
     /// The call is shown beside something else; the end of a call takes it back.
     public var isMinimized = false
-    /// What the screen of a call offers.
-    public var controls = CallControl.standard
     /// The rules by which participants are put in order.
     public var comparators = ParticipantComparator.defaultComparators
     /// Who is visible now, and how large; of use to the app and to rules that leave visible ones in place.
     public private(set) var visibleTracks = VisibleTracks()
 
     private var choice = LayoutChoice()
+    private var chosenControls: [CallControl]?
     private var ringingNow = false
     /// The status last heard of was not that of nobody in a call.
     @ObservationIgnored private var isUnderWay = false
@@ -74,6 +73,18 @@ public final class CallingModel {
     public var isLocalFloating: Bool { displayed.isLocalFloating }
     /// The layout.
     public var layout: ParticipantsLayout { choice.layout }
+    /// What the screen of a call offers: what the app has set, else what suits the participant's mode.
+    public var controls: [CallControl] {
+        get { chosenControls ?? standardControls }
+        set { chosenControls = newValue }
+    }
+    private var standardControls: [CallControl] {
+        switch localParticipant.flatMap({ ParticipantMode(wireName: $0.mode) }) {
+        case .sendAndReceive, nil: CallControl.standard
+        case .receiveOnly: CallControl.standard(for: .receiveOnly)
+        case .signallingOnly: CallControl.standard(for: .signallingOnly)
+        }
+    }
     /// Whether a sound is to be heard because a call rings.
     public var isRinging: Bool { ringingNow }
     /// `isRinging`, now and from now on.

@@ -10,6 +10,7 @@ public import Stage
 ///     model.join("show", mode: .receiveOnly)
 ///     model.hosts                                // those to be shown
 ///     model.isAudienceMode                       // which of the two views
+///     model.controls                             // what it offers
 ///     try await model.changeMode(.sendAndReceive)
 ///
 /// Modes are one's own: others are promoted by an invitation to the stage, which they accept or do not.
@@ -21,6 +22,10 @@ public final class MeetingModel {
     public let media: LocalMedia
     /// Who is seen and heard.
     public private(set) var streams = StreamMaps()
+    /// What the view of a host offers.
+    public var hostControls = CallControl.standard(for: .sendAndReceive)
+    /// What the view of the audience offers.
+    public var audienceControls = CallControl.standard(for: .receiveOnly)
     /// Is called when something happens.
     @ObservationIgnored public weak var listener: (any MeetingListening)?
 
@@ -75,8 +80,17 @@ public final class MeetingModel {
         call.participants.first { $0.isDominantSpeaker }
     }
     /// Whether the audience's view is to be shown: by one's mode, and before that is known by the mode asked for.
-    public var isAudienceMode: Bool {
-        (localParticipant?.mode ?? requestedMode?.rawValue) == ParticipantMode.receiveOnly.rawValue
+    public var isAudienceMode: Bool { localMode == .receiveOnly }
+    /// What the view offers: the controls of hosts or those of the audience, by the same rule.
+    public var controls: [CallControl] {
+        switch localMode {
+        case .sendAndReceive, nil: hostControls
+        case .receiveOnly: audienceControls
+        case .signallingOnly: CallControl.standard(for: .signallingOnly)
+        }
+    }
+    private var localMode: ParticipantMode? {
+        (localParticipant?.mode ?? requestedMode?.rawValue).flatMap { ParticipantMode(wireName: $0) }
     }
     /// The livestream's state, such as `LIVESTREAM_STARTED`; nil outside of a meeting.
     public var livestreamState: String? { call.room?.room.egress.livestream.state }

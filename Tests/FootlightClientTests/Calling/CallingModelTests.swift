@@ -186,6 +186,19 @@ struct CallingModelTests {
         #expect(isReset, "\(model.callSettings) \(model.layout)")
     }
 
+    @Test("V26 the controls follow one's mode, until the app sets its own")
+    func controlsByMode() throws {
+        let model = try model()
+        model.joinCall("show")
+        try model.call.playJoined([ann, bob])
+        #expect(model.controls == CallControl.standard)
+        try model.call.play([Played.participant("ann", mode: .receiveOnly), bob])
+        #expect(model.controls == [.joinStage, .audioOutput, .hangUp])
+        model.controls = [.hangUp, .custom("applause")]
+        try model.call.play([ann, bob])
+        #expect(model.controls == [.hangUp, .custom("applause")])
+    }
+
     @Test("L11 the controls, and capturing when the call's screen is seen")
     func controls() async throws {
         let model = try model()

@@ -81,6 +81,26 @@ struct MeetingModelTests {
         #expect(model.tile(of: host).picture == .video(.camera) && model.activeSpeaker == nil, "V25")
     }
 
+    @Test("V26 each mode has its own controls, which change with it; the app may set both sets")
+    func controls() throws {
+        let model = MeetingModel(call: try Played.call(), capture: FakeCapture())
+        let ofHosts: [CallControl] = [.video, .microphone, .toggleCamera, .screen, .leaveStage, .hangUp]
+        #expect(model.controls == ofHosts)
+        model.join("show", mode: .receiveOnly)
+        #expect(model.controls == [.joinStage, .audioOutput, .hangUp], "by the mode asked for")
+        try model.call.playJoined([Played.participant("ann"), host])
+        #expect(model.controls == ofHosts)
+        model.audienceControls.insert(.custom("applause"), at: 0)
+        #expect(model.controls == ofHosts)
+        try model.call.play([Played.participant("ann", mode: .receiveOnly), host])
+        #expect(model.controls == [.custom("applause"), .joinStage, .audioOutput, .hangUp])
+        model.hostControls = [.microphone, .hangUp]
+        try model.call.play([Played.participant("ann"), host])
+        #expect(model.controls == [.microphone, .hangUp])
+        try model.call.play([Played.participant("ann", mode: .signallingOnly), host])
+        #expect(model.controls == [.hangUp] && !model.isAudienceMode)
+    }
+
     @Test("V7 V21 V25 listeners hear of edges, in order; the end of a meeting forgets everybody")
     func listening() async throws {
         let model = MeetingModel(call: try Played.call(), capture: FakeCapture())
