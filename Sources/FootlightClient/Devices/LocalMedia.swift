@@ -8,7 +8,8 @@ public import Stage
 /// - **Off is unpublished.** Turning a device off takes its track off the air and ends the capture; turning it on makes
 ///   a new track. The same value twice does nothing.
 /// - **Interrupted and on hold are disabled.** The track stays, and so does the place on stage. An end of an
-///   interruption brings back what the user has not turned off meanwhile.
+///   interruption brings back what the user has not turned off meanwhile. While sound is interrupted nothing is
+///   recorded or played.
 /// - **Without a call** only the values change, and ``BroadcastCall/callSettings`` with them: what the user touched
 ///   counts at the join, what was never touched the gateway decides.
 /// - **In a call** a value changes once the gateway has agreed.
@@ -27,8 +28,10 @@ public final class LocalMedia {
     public private(set) var cameraPosition = CallSettings.CameraPosition.front
     /// Whether something else uses the camera at this moment.
     public private(set) var isCameraInterrupted = false
+    /// Whether something else needs the sound at this moment, which is neither recorded nor played then.
+    public private(set) var isAudioInterrupted = false
     /// Whether a system call holds this one.
-    public private(set) var isOnHold = false
+    public internal(set) var isOnHold = false
     /// The latest failure of a device or of its track.
     public private(set) var problem: StageError?
 
@@ -38,14 +41,16 @@ public final class LocalMedia {
     @ObservationIgnored private let publisher: any TrackPublishing
     @ObservationIgnored let capture: any MediaCapturing
     @ObservationIgnored private var devices: [TrackName: DeviceState] = [:]
-    @ObservationIgnored private var capturing: Set<TrackName> = []
+    @ObservationIgnored private(set) var capturing: Set<TrackName> = []
+    /// The microphone of a preview is captured as soon as the sound is not interrupted any more.
+    @ObservationIgnored var awaitsMic = false
     /// The work on each device, one after the other.
     @ObservationIgnored private var work: [TrackName: Task<StageError?, Never>] = [:]
     /// What waits to be tried again after the line broke.
     @ObservationIgnored private var repeats: [TrackName: Task<Void, Never>] = [:]
     @ObservationIgnored private var delays: [TrackName: Backoff] = [:]
     @ObservationIgnored private let clock: ClientClock
-    @ObservationIgnored private var isOnStage = false
+    @ObservationIgnored private(set) var isOnStage = false
     @ObservationIgnored private var defaults = LocalMedia.untouched
     /// Counts calls, so that work of one never reaches into the next.
     @ObservationIgnored private var turn = 0
@@ -97,44 +102,19 @@ public final class LocalMedia {
 
     /// Begins to capture what is on, for a preview; what cannot begin is off.
     public func beginCapture() async {
-        for track in [TrackName.mic, .camera] where device(track).isWanted {
-            do throws(StageError) {
-                try await begin(track)
-            } catch {
-                problem = error
-                show(track, false)
-                keep(track, false)
-            }
+        for track in [TrackName.mic, .camera] { await preview(track) }
+    }
+
+    /// Begins to capture a device that is on, outside of a call; one that cannot begin is off.
+    func preview(_ track: TrackName) async {
+        guard device(track).isWanted else { return }
+        do throws(StageError) {
+            try await begin(track)
+        } catch {
+            problem = error
+            show(track, false)
+            keep(track, false)
         }
-    }
-
-    // MARK: Held back for a while
-
-    /// Something else uses the camera.
-    public func cameraInterruptionBegan() async {
-        await hold(.camera) { $0.isInterrupted = true }
-    }
-
-    /// The camera is free again.
-    public func cameraInterruptionEnded() async {
-        await hold(.camera) { $0.isInterrupted = false }
-    }
-
-    /// The app went out of sight: the camera is held back, the microphone goes on.
-    public func enteredBackground() async {
-        await hold(.camera) { $0.isHidden = true }
-    }
-
-    /// The app is in sight again.
-    public func enteredForeground() async {
-        await hold(.camera) { $0.isHidden = false }
-    }
-
-    /// A system call holds this one, or lets it go on.
-    public func setOnHold(_ isOnHold: Bool) async {
-        self.isOnHold = isOnHold
-        await hold(.mic) { $0.isOnHold = isOnHold }
-        await hold(.camera) { $0.isOnHold = isOnHold }
     }
 
     // MARK: The call
@@ -167,7 +147,9 @@ public final class LocalMedia {
         turn += 1
         isOnStage = false
         let tracks = Array(capturing)
-        devices = [:]
+        // What interrupts the sound does not end with the call, and will tell of its own end.
+        devices = isAudioInterrupted ? [.mic: DeviceState(isWanted: true, isInterrupted: true)] : [:]
+        awaitsMic = false
         defaults = Self.untouched
         isCameraInterrupted = false
         isOnHold = false
@@ -220,7 +202,7 @@ public final class LocalMedia {
         }
     }
 
-    private func device(_ track: TrackName) -> DeviceState {
+    func device(_ track: TrackName) -> DeviceState {
         devices[track] ?? DeviceState(isWanted: track == .mic ? isMicOn : isCameraOn)
     }
 
@@ -235,21 +217,24 @@ public final class LocalMedia {
         devices[track] = device
     }
 
-    private func hold(_ track: TrackName, _ change: (inout DeviceState) -> Void) async {
+    /// Changes what holds a device back.
+    ///
+    /// - Returns: Whether that made a difference.
+    func mark(_ track: TrackName, _ change: (inout DeviceState) -> Void) -> Bool {
         var device = device(track)
         let before = device
         change(&device)
         devices[track] = device
         isCameraInterrupted = self.device(.camera).isInterrupted
-        guard device != before, isOnStage else { return }
-        await run(track, device.isWanted)
+        isAudioInterrupted = self.device(.mic).isInterrupted
+        return device != before
     }
 
     /// Brings a device to where it is wanted, after whatever is being done with it already.
     ///
     /// - Parameter isAskedFor: Somebody waits to hear whether the wish came true; one that did not is taken back.
     @discardableResult
-    private func run(_ track: TrackName, _ isWanted: Bool, isAskedFor: Bool = false) async -> StageError? {
+    func run(_ track: TrackName, _ isWanted: Bool, isAskedFor: Bool = false) async -> StageError? {
         repeats.removeValue(forKey: track)?.cancel()
         want(track, isWanted)
         let (before, turn) = (work[track], turn)
@@ -265,6 +250,8 @@ public final class LocalMedia {
         do throws(StageError) {
             while turn == self.turn {
                 if device(track).isWanted { try await begin(track) }
+                // Recording does not go on until the gateway has answered.
+                if track == .mic, isAudioInterrupted { await end(track) }
                 guard turn == self.turn else { return nil }
                 guard let step = device(track).step else { break }
                 try await take(step, track)
@@ -337,6 +324,10 @@ public final class LocalMedia {
     }
 
     private func begin(_ track: TrackName) async throws(StageError) {
+        if track == .mic, isAudioInterrupted {
+            awaitsMic = true
+            return
+        }
         guard capturing.insert(track).inserted else { return }
         do {
             try await capture.start(track, camera: cameraPosition)
@@ -346,7 +337,8 @@ public final class LocalMedia {
         }
     }
 
-    private func end(_ track: TrackName) async {
+    func end(_ track: TrackName) async {
+        if track == .mic { awaitsMic = false }
         guard capturing.remove(track) != nil else { return }
         await capture.stop(track)
     }

@@ -1,8 +1,8 @@
 public import Stage
 
-/// What takes pictures and sound of its owner: the camera and the microphone of a device, a file, a pattern.
+/// What takes pictures and sound of its owner, and plays sound: a device's camera and microphone, a file, a pattern.
 @MainActor
-public protocol MediaCapturing: AnyObject {
+public protocol MediaCapturing: AudioPlaying {
     /// Whether the user allows a device to be used; asks where that was never asked.
     func isAuthorized(for track: TrackName) async -> Bool
 

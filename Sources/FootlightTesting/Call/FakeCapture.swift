@@ -40,6 +40,16 @@ public final class FakeCapture: MediaCapturing {
         log.append("stop \(track.rawValue)")
     }
 
+    /// Notes that playback was to stop.
+    public func pauseAudio() async {
+        log.append("pause audio")
+    }
+
+    /// Notes that playback was to go on.
+    public func resumeAudio() async {
+        log.append("resume audio")
+    }
+
     /// Notes that the other camera was taken.
     public func use(_ camera: CallSettings.CameraPosition) async throws(StageError) {
         if let failure = failures[.camera] { throw failure }

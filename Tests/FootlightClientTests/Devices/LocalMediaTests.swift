@@ -115,6 +115,55 @@ struct LocalMediaTests {
         #expect(tracks.takeLog() == ["enable camera"])
     }
 
+    @Test("T21 interrupted sound is neither recorded nor played, its track is disabled; the end brings all back, once")
+    func audioInterruption() async {
+        let media = await onStage()
+        await media.audioInterruptionBegan()
+        await media.audioInterruptionBegan()
+        #expect(tracks.takeLog() == ["disable mic"] && media.isMicOn && media.isAudioInterrupted)
+        #expect(capture.running == [.camera] && capture.log.suffix(2) == ["pause audio", "stop mic"])
+        await media.audioInterruptionEnded()
+        await media.audioInterruptionEnded()
+        #expect(tracks.takeLog() == ["enable mic"] && !media.isAudioInterrupted && !media.isCameraInterrupted)
+        #expect(capture.running == [.mic, .camera] && capture.log.suffix(2) == ["resume audio", "start mic"])
+    }
+
+    @Test("T21 T11 what was turned off while sound was interrupted stays off, what was turned on comes with its end")
+    func audioInterruptionAndUser() async throws {
+        let media = await onStage()
+        await media.audioInterruptionBegan()
+        try await media.setMic(false)
+        #expect(tracks.takeLog() == ["disable mic", "unpublish mic"])
+        await media.audioInterruptionEnded()
+        #expect(tracks.takeLog().isEmpty && !media.isMicOn)
+        #expect(capture.running == [.camera] && capture.log.last == "resume audio")
+        await media.audioInterruptionBegan()
+        try await media.setMic(true)
+        #expect(tracks.takeLog() == ["publish mic disabled"] && capture.running == [.camera])
+        await media.audioInterruptionEnded()
+        #expect(tracks.takeLog() == ["enable mic"] && capture.running == [.mic, .camera])
+    }
+
+    @Test("T21 without a call, too: a preview stops recording and goes on; a call's end does not end an interruption")
+    func audioInterruptionWithoutCall() async throws {
+        let media = LocalMedia(publisher: tracks, capture: capture)
+        await media.audioInterruptionBegan()
+        await media.audioInterruptionEnded()
+        #expect(capture.running.isEmpty, "nothing was recorded before")
+        await media.beginCapture()
+        await media.audioInterruptionBegan()
+        #expect(capture.running == [.camera])
+        await media.audioInterruptionEnded()
+        #expect(capture.running == [.mic, .camera] && tracks.takeLog().isEmpty)
+
+        await media.entered(isHost: true)
+        await media.audioInterruptionBegan()
+        await media.left()
+        #expect(media.isAudioInterrupted && capture.running.isEmpty)
+        await media.audioInterruptionEnded()
+        #expect(!media.isAudioInterrupted && capture.running.isEmpty && capture.log.last == "resume audio")
+    }
+
     @Test("T9 T10 held and interrupted, a camera comes back when both are over")
     func both() async {
         let media = await onStage()
