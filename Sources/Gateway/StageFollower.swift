@@ -82,7 +82,7 @@ struct StageFollower: Sendable {
         for participant in room.participants { count(participant, room: room.name) }
     }
 
-    /// Keeps the ledger of viewers in step: those count who watch and are there, or are expected back.
+    /// Keeps the ledger of viewers in step: those count who watch and are there, or are expected back; hosts never do.
     private func count(_ participant: ParticipantView, room: String) {
         switch (participant.mode, participant.status) {
         case (.receiveOnly, .connected), (.receiveOnly, .reconnecting):
@@ -90,7 +90,9 @@ struct StageFollower: Sendable {
         case (.receiveOnly, .connecting):
             // Not there yet; or, after another self of the same person, still there.
             break
-        case (.receiveOnly, .disconnected), (.sendAndReceive, _), (.signallingOnly, _):
+        case (.sendAndReceive, .connecting), (.sendAndReceive, .connected), (.sendAndReceive, .reconnecting):
+            viewership.participantHosting(room: room, identity: participant.identity)
+        case (_, .disconnected), (.signallingOnly, _):
             viewership.participantLeft(room: room, identity: participant.identity)
         }
     }

@@ -13,10 +13,11 @@ extension ViewershipLedger {
                 refusedForms.add(1, ordering: .relaxed)
                 return .refused
             }
+            // Whole and each time: a session that is known is found by parts of its id.
+            guard verify(id, room: room) else { return refuse() }
             let standing = standing(of: id, room: room)
             if request.role != .viewer, id.exclusion == nil {
                 // The token says what it is; the id is a viewer's, who may be playing by it.
-                guard standing != nil || verify(id, room: room) else { return refuse() }
                 return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
             }
             guard let standing else { return admit(id, request, to: room) }
@@ -39,7 +40,8 @@ extension ViewershipLedger {
         // What the player calls its playback goes before the connection, which may be one that many share.
         let name = request.playbackName
         let named = name.map { id(room: room, name: $0, key: nil, exclusion: exclusion(of: request)) }
-        let ids = [name.flatMap { SessionID($0) }, named, sid.flatMap { SessionID($0) }].compactMap(\.self)
+        let offered = name.flatMap { SessionID($0) }.flatMap { verify($0, room: room) ? $0 : nil }
+        let ids = [offered, named, sid.flatMap { SessionID($0) }].compactMap(\.self)
         guard let id = ids.first(where: { standing(of: $0, room: room) == true }) else { return }
         starved(id, room: room)
     }
@@ -72,10 +74,12 @@ extension ViewershipLedger {
         }
         // What has the form of an id, and names no room of ours, is a name that the player made up.
         if let id = offered, id.roomHash == SessionID.stableHash(room) || self.room(of: id) != nil {
+            guard verify(id, room: room) else {
+                refusedCodes.add(1, ordering: .relaxed)
+                return true
+            }
             withShard(id.shard) { shard in
-                shard.reported(report, id: id, room: room, at: now) {
-                    verify(id, room: room) ? visitor(of: player, id: id, room: room) : nil
-                }
+                shard.reported(report, id: id, room: room, at: now) { visitor(of: player, id: id, room: room) }
             }
             return true
         }
@@ -96,6 +100,11 @@ extension ViewershipLedger {
     @discardableResult
     public func take(_ line: BeatLine) -> Bool {
         guard isOn(line.room) else { return refuseRoom() }
+        guard SessionID(line.sid).map({ verify($0, room: line.room) }) ?? false else {
+            refusedCodes.add(1, ordering: .relaxed)
+            return true
+        }
+        let now = clock.now
         let kind: AudienceEvent.Kind = line.isPlaylist ? .playlistServed : .segmentServed
         let event = AudienceEvent(
             sid: line.sid,
@@ -103,7 +112,8 @@ extension ViewershipLedger {
             playback: line.isLowLatency ? .llhls : .hls,
             rendition: line.rendition,
             kind: kind,
-            at: clock.now,
+            at: now,
+            began: line.duration.map { now.advanced(milliseconds: Int64(-$0)) },
             bytes: line.bytes,
             isElsewhere: true
         )

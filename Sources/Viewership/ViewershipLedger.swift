@@ -125,7 +125,6 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
             refusedForms.add(1, ordering: .relaxed)
             return false
         }
-        if owners[id.shard].shard.withLock({ $0.standing(of: id, room: room) != nil }) { return true }
         guard verify(id, room: room) else {
             refusedCodes.add(1, ordering: .relaxed)
             return false
@@ -135,9 +134,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     /// Whether `sid` is of a session that is kept, with one connection at most.
     public func mayReturn(sid: String, room: String) -> Bool {
-        guard let id = SessionID(sid) else { return false }
+        guard let id = SessionID(sid), verify(id, room: room) else { return false }
         return withShard(id.shard) { shard in
-            shard.mayReturn(id, room: room) { verify(id, room: room) }
+            shard.mayReturn(id, room: room) { true }
         }
     }
 
@@ -190,7 +189,14 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         withShard(key.shard) { $0.participantWatching(room: room, key: key, at: now) }
     }
 
-    /// The participant left, or is RECV_ONLY no longer.
+    /// The participant `identity` is on stage: what it plays of its own room is no audience.
+    public func participantHosting(room: String, identity: String) {
+        let now = clock.now.milliseconds
+        let key = ViewerKey(user: identity, room: room)
+        withShard(key.shard) { $0.participantHosting(room: room, key: key, at: now) }
+    }
+
+    /// The participant left, or neither watches nor is on stage any longer; players of its own count on.
     public func participantLeft(room: String, identity: String) {
         let now = clock.now.milliseconds
         let key = ViewerKey(user: identity, room: room)

@@ -105,7 +105,7 @@ private struct MetricsPage {
     private var switches = MetricFamily(
         "footlight_viewer_switches_total",
         .counter,
-        "Times that viewers changed their rendition."
+        "Times that viewers changed their rendition or protocol."
     )
     private var stalled = MetricFamily(
         "footlight_viewer_stalled_seconds_total",

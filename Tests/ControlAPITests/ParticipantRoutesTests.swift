@@ -59,7 +59,7 @@ struct ParticipantRoutesTests {
         }
     }
 
-    @Test("Audience gets no key, is counted and listed, and leaves")
+    @Test("Audience gets no key, is listed, counts when it watches, and leaves")
     func audience() async throws {
         try await ControlServer.run { (server) async throws in
             try await server.makeRoom()

@@ -97,7 +97,7 @@ struct RoomEventsTests {
             var events = client.events.makeAsyncIterator()
             _ = await events.next()
             let snapshot = try #require(await events.next()?.data)
-            #expect(snapshot.room?.counts.audience == 41)
+            #expect(snapshot.room?.counts.audience == 43)
 
             let mode = #"{"mode":"RECV_ONLY"}"#
             #expect(try await server.ask("POST", "/v1/rooms/show/participants/ann/mode", mode).status == 200)

@@ -312,7 +312,7 @@ extension OpenAPIDocument {
                   description: 'Sessions and requests that never counted, by the reason.'
                 switches:
                   type: integer
-                  description: 'Changes of rendition.'
+                  description: 'Changes of rendition or protocol.'
                 stalled_seconds:
                   type: number
                   description: 'Time that players say they waited for media in the midst of it.'

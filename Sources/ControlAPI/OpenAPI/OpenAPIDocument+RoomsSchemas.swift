@@ -26,10 +26,10 @@ extension OpenAPIDocument {
                   description: 'Participants that publish.'
                 audience:
                   type: integer
-                  description: 'Signalled RECV_ONLY participants and anonymous players together.'
+                  description: 'Who watches: participants that watch, once each, and anonymous players; never a host.'
                 anonymous:
                   type: integer
-                  description: 'Players that belong to no signalled participant.'
+                  description: 'Players that belong to no participant that is present.'
                 signalling_only:
                   type: integer
                   description: 'Participants that neither publish nor watch.'
@@ -115,7 +115,7 @@ extension OpenAPIDocument {
                   description: 'HTTP-FLV.'
                 viewer_token:
                   type: [string, "null"]
-                  description: 'A RECV_ONLY participant''s own session id, null for others.'
+                  description: 'The participant''s own session id; null where nobody in particular asks.'
             ProgramResource:
               description: 'What a room''s program looks and sounds like.'
               type: object

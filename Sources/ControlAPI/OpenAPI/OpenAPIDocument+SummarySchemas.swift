@@ -62,7 +62,7 @@ extension OpenAPIDocument {
                   description: 'Playbacks that ended for good.'
                 switches:
                   type: integer
-                  description: 'Changes of rendition.'
+                  description: 'Changes of rendition or protocol.'
                 uniques:
                   description: >-
                     Distinct viewers; one of two rooms is two. Null where the single playbacks are kept no longer.
@@ -129,7 +129,7 @@ extension OpenAPIDocument {
                   description: 'Playbacks that ended for good.'
                 switches:
                   type: integer
-                  description: 'Changes of rendition, to the one that is told of.'
+                  description: 'Changes of rendition or protocol, to the one that is told of.'
                 uniques:
                   description: >-
                     Distinct viewers, by what their playbacks were last, and by all renditions that they played; null
@@ -229,7 +229,7 @@ extension OpenAPIDocument {
                   description: 'Playbacks that ended for good.'
                 switches:
                   type: integer
-                  description: 'Changes of rendition.'
+                  description: 'Changes of rendition or protocol.'
                 uniques:
                   $ref: '#/components/schemas/UniquesResource'
                 watch_hours:

@@ -189,7 +189,7 @@ extension OpenAPIDocument {
                   description: 'web, ios, android, tv, tool or unknown.'
                 switches:
                   type: integer
-                  description: 'Changes of rendition.'
+                  description: 'Changes of rendition or protocol.'
                 bytes:
                   type: integer
                   description: >-

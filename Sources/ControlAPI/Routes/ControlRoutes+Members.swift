@@ -107,8 +107,7 @@ extension ControlRoutes {
         JoinAnswer(
             result,
             room: resource(of: result.room, for: call.request),
-            viewerToken: result.participant.mode == .receiveOnly
-                ? viewership.makeSession(room: result.room.name, identity: result.participant.identity) : nil,
+            viewerToken: viewership.makeSession(room: result.room.name, identity: result.participant.identity),
             addresses: addresses(for: call.request)
         )
     }

@@ -69,15 +69,15 @@ extension ControlRoutes {
         let addresses = addresses(for: request)
         return RoomResource(
             room,
-            anonymous: anonymousPlayers(of: room),
+            audience: audience(of: room),
             egress: egress(of: room, isInProgress: room.status == .inProgress, addresses: addresses),
             addresses: addresses
         )
     }
 
-    /// Players that belong to no signalled participant; an ended room has none, whoever plays one of the same name now.
-    func anonymousPlayers(of room: RoomView) -> Int {
-        room.status == .inProgress ? viewership.report(room: room.name).anonymous : 0
+    /// Who watches the room; nil for an ended one, whoever plays one of the same name now.
+    func audience(of room: RoomView) -> RoomViewership? {
+        room.status == .inProgress ? viewership.report(room: room.name) : nil
     }
 
     private func changed(_ room: RoomView, _ call: Call) async throws -> Response {

@@ -11,7 +11,7 @@ struct EventContext: Sendable {
     func room(_ view: RoomView) -> RoomResource {
         RoomResource(
             view,
-            anonymous: routes.anonymousPlayers(of: view),
+            audience: routes.audience(of: view),
             egress: routes.egress(of: view, isInProgress: view.status == .inProgress, addresses: addresses),
             addresses: addresses
         )
@@ -20,7 +20,7 @@ struct EventContext: Sendable {
     /// Who is in the event's room at this moment; nil when it is gone.
     func counts(_ event: StageEvent) -> CountsResource? {
         guard let room = try? routes.directory.summary(of: event.roomSID) else { return nil }
-        return CountsResource(room.counts, anonymous: routes.viewership.report(room: event.roomName).anonymous)
+        return CountsResource(room.counts, audience: routes.viewership.report(room: event.roomName))
     }
 
     func viewership(_ event: StageEvent) -> ViewershipResource {

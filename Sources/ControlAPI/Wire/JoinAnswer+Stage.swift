@@ -4,7 +4,7 @@ import Stage
 extension JoinAnswer {
     /// - Parameters:
     ///   - room: The room as it is answered everywhere.
-    ///   - viewerToken: The session id of a RECV_ONLY participant's players.
+    ///   - viewerToken: The session id of the participant's players.
     init(_ result: JoinResult, room: RoomResource, viewerToken: String?, addresses: PlaybackAddresses) {
         let name = result.room.name
         self.init(

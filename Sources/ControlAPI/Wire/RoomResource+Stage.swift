@@ -1,11 +1,12 @@
 import GatewayModel
 import Stage
+import Viewership
 
 extension RoomResource {
     /// - Parameters:
-    ///   - anonymous: Players that belong to no signalled participant.
+    ///   - audience: Who watches; nil for nobody.
     ///   - egress: How the program leaves.
-    init(_ room: RoomView, anonymous: Int, egress: EgressResource, addresses: PlaybackAddresses) {
+    init(_ room: RoomView, audience: RoomViewership?, egress: EgressResource, addresses: PlaybackAddresses) {
         let base = "rooms/\(room.name)"
         self.init(
             sid: room.sid,
@@ -17,7 +18,7 @@ extension RoomResource {
             maxHosts: room.settings.maximumHosts,
             emptyRoomTimeout: room.settings.emptyTimeout,
             unusedRoomTimeout: room.settings.unusedTimeout,
-            counts: CountsResource(room.counts, anonymous: anonymous),
+            counts: CountsResource(room.counts, audience: audience),
             dominantSpeakerSID: room.dominantSpeakerSID,
             layout: LayoutSettingsResource(room.layout),
             sound: RoomSoundResource(room.settings.sound),
@@ -45,11 +46,12 @@ extension RoomResource {
 }
 
 extension CountsResource {
-    init(_ counts: RoomCounts, anonymous: Int) {
+    /// - Parameter audience: Who watches, which the report of viewers says as well; nil for nobody.
+    init(_ counts: RoomCounts, audience: RoomViewership?) {
         self.init(
             hosts: counts.hosts,
-            audience: counts.receiveOnly + anonymous,
-            anonymous: anonymous,
+            audience: audience?.concurrent ?? 0,
+            anonymous: audience?.anonymous ?? 0,
             signallingOnly: counts.signallingOnly,
             participants: counts.participants
         )

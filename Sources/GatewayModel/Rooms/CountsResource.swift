@@ -2,9 +2,9 @@
 public struct CountsResource: Codable, Sendable, Hashable {
     /// Participants that publish.
     public var hosts: Int
-    /// Signalled RECV_ONLY participants and anonymous players together.
+    /// Who watches: participants that watch, once each, and anonymous players; never a host.
     public var audience: Int
-    /// Players that belong to no signalled participant.
+    /// Players that belong to no participant that is present.
     public var anonymous: Int
     /// Participants that neither publish nor watch.
     public var signallingOnly: Int

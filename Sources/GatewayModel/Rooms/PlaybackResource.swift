@@ -6,9 +6,9 @@ public struct PlaybackResource: Codable, Sendable, Hashable {
     public var rtmpURL: String
     /// HTTP-FLV.
     public var flvURL: String
-    /// A RECV_ONLY participant's own session id, null for others.
+    /// The participant's own session id; null where nobody in particular asks.
     ///
-    /// A player that presents it as `sid`, as the addresses then do, counts as that participant and not once more.
+    /// A player that presents it as `sid`, as the addresses then do, counts as that participant and not once more; of a host it is no audience.
     @ExplicitNull public var viewerToken: String?
 
     /// Makes addresses.

@@ -25,7 +25,7 @@ public struct ViewerSessionResource: Codable, Sendable, Hashable {
     public var region: String
     /// `web`, `ios`, `android`, `tv`, `tool` or `unknown`.
     public var client: String
-    /// Changes of rendition.
+    /// Changes of rendition or protocol.
     public var switches: Int
     /// Bytes that it was sent: by a connection, told when it closes; by HLS its playlists, and the segments that were asked
     /// for on a connection of its own.

@@ -20,7 +20,7 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
     public var joins: Int
     /// Playbacks that ended for good.
     public var leaves: Int
-    /// Changes of rendition.
+    /// Changes of rendition or protocol.
     public var switches: Int
     /// Distinct viewers, one of two rooms twice; null where the single playbacks are kept no longer.
     @ExplicitNull public var uniques: UniquesResource?

@@ -30,7 +30,7 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
     public var unfilteredViewers = 0
     /// Sessions and requests that never counted, by the reason.
     public var excluded: [String: Int] = [:]
-    /// Changes of rendition.
+    /// Changes of rendition or protocol.
     public var switches = 0
     /// Time that players say they waited for media in the midst of it.
     public var stalledSeconds = 0.0

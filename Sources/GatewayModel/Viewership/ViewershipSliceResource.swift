@@ -4,7 +4,7 @@ public struct ViewershipSliceResource: Codable, Sendable, Hashable {
     public var joins: Int
     /// Playbacks that ended for good.
     public var leaves: Int
-    /// Changes of rendition, to the one that is told of.
+    /// Changes of rendition or protocol, to the one that is told of.
     public var switches: Int
     /// Distinct viewers, by what their playbacks were last, and by all renditions that they played; null where the single
     /// playbacks are kept no longer.

@@ -22,7 +22,7 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     public var joins: Int
     /// Playbacks that ended for good.
     public var leaves: Int
-    /// Changes of rendition.
+    /// Changes of rendition or protocol.
     public var switches: Int
     /// Distinct viewers.
     public var uniques: UniquesResource

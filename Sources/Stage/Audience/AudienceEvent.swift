@@ -43,6 +43,8 @@ public struct AudienceEvent: Sendable, Equatable {
     public var kind: Kind
     /// When it was seen.
     public var at: MonotonicTime
+    /// When the request that it tells of began; nil where nobody knows.
+    public var began: MonotonicTime?
     /// Bytes that the player was sent: by the connection that closed, or as the answer.
     public var bytes: Int
     /// A server in front of us answered, and told of it: what the player takes is not taken here.
@@ -56,6 +58,7 @@ public struct AudienceEvent: Sendable, Equatable {
         rendition: String? = nil,
         kind: Kind,
         at: MonotonicTime,
+        began: MonotonicTime? = nil,
         bytes: Int = 0,
         isElsewhere: Bool = false
     ) {
@@ -65,6 +68,7 @@ public struct AudienceEvent: Sendable, Equatable {
         self.rendition = rendition
         self.kind = kind
         self.at = at
+        self.began = began
         self.bytes = bytes
         self.isElsewhere = isElsewhere
     }

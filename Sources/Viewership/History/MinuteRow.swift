@@ -30,7 +30,7 @@ public struct MinuteRow: Sendable, Equatable {
     public var joins: Int
     /// By reason, in the order of `AudienceEvent.CloseReason.allCases`.
     public var leaves: [Int]
-    /// Changes of rendition.
+    /// Changes of rendition or protocol.
     public var switches: Int
     /// Milliseconds that players waited for media.
     public var stalled: Int64

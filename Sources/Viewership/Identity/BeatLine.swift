@@ -13,6 +13,8 @@ public struct BeatLine: Sendable, Equatable {
     public let isPlaylist: Bool
     /// Bytes of the answer.
     public let bytes: Int
+    /// How long the request took, in milliseconds; nil where the line does not say.
+    public let duration: Int?
     /// The request waited for a part of the playlist.
     public let isLowLatency: Bool
 
@@ -20,6 +22,8 @@ public struct BeatLine: Sendable, Equatable {
     public static let limit = 2048
     /// Bytes of an answer beyond which a line is no line of a log: 1 TiB.
     private static let mostBytes = 1 << 40
+    /// Seconds beyond which a request's duration is not believed.
+    private static let longestRequest = 3600.0
 
     /// Reads a line; nil for one that does not tell of a playlist that was answered.
     public init?(_ text: String) {
@@ -43,6 +47,8 @@ public struct BeatLine: Sendable, Equatable {
         // A server that does not know it writes a dash.
         bytes = words.count > place + 2 ? Int(words[place + 2]) ?? 0 : 0
         guard (0...Self.mostBytes).contains(bytes) else { return nil }
+        let seconds = words.count > place + 3 ? Double(words[place + 3]) : nil
+        duration = seconds.flatMap { (0...Self.longestRequest).contains($0) ? Int($0 * 1000) : nil }
         isLowLatency = words[(place + 1)...].contains("ll")
     }
 }

@@ -8,7 +8,7 @@ public struct AudienceSlices: Sendable {
         public var joins = 0
         /// Sessions that ended for good.
         public var leaves = 0
-        /// Changes of rendition.
+        /// Changes of rendition or protocol.
         public var switches = 0
         /// Milliseconds.
         public var watched: Int64 = 0

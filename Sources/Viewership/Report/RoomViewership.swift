@@ -12,7 +12,7 @@ public struct RoomViewership: Sendable, Equatable {
     public var concurrent: Int
     /// Distinct viewers among them: several players of one participant are one.
     public var devices: Int
-    /// Those of `concurrent` that belong to no participant.
+    /// Those of `concurrent` that belong to no participant that is present.
     public var anonymous: Int
     /// The most that ever counted at once in this broadcast; provisional like `concurrent`.
     public var peak: Int
@@ -42,7 +42,7 @@ public struct RoomViewership: Sendable, Equatable {
     public var byRegion: [String: Int] = [:]
     /// `concurrent` by kind of player; every kind has its entry.
     public var byClient: [ClientClass: Int] = [:]
-    /// How often viewers changed their rendition.
+    /// How often viewers changed their rendition or their protocol.
     public var switches = 0
     /// Playbacks at this moment, those that do not count or are not proven yet included.
     public var unfiltered = 0

@@ -79,6 +79,15 @@ struct ViewerSession {
         start = since
     }
 
+    /// NEW again, with nothing watched: what it watched until now is told of.
+    mutating func renew() {
+        phase = .new
+        flags.remove([.isCredited, .isPaused])
+        // It was proven to watch.
+        flags.insert(.isTimed)
+        (watched, stalled, switches, trail) = (0, 0, 0, 0)
+    }
+
     /// Whether `id`, which has the same proof, is the session's own.
     func isNamed(by id: SessionID) -> Bool {
         UInt64(nonce.1) << 32 | UInt64(nonce.0) == id.nonce

@@ -45,11 +45,13 @@ extension AudienceShard {
         if isLive {
             cells[Int(session.cell)].live += 1
             note(Int(room), 1, at: now)
+            if let viewer = row.viewer { _ = attribute(place, to: viewer, at: now) }
             // It stands elsewhere now, and a third run is to find it there.
             tell(place, end: nil, isClosed: false)
             schedule(place, deadline: session.lastHit + timeout(of: place))
         } else {
             tallies[Int(room)].resumable += 1
+            if let viewer = row.viewer { _ = attribute(place, to: viewer, at: now) }
             end + grace <= now && row.end != nil ? close(place) : schedule(place, deadline: session.since + grace)
         }
         if lastSeen + max(grace, hlsTimeout, llhlsTimeout) <= now, sessions[place].phase != .vacant {

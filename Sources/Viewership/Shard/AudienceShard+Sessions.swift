@@ -1,3 +1,4 @@
+import Media
 import Stage
 
 /// What events do to a session.
@@ -29,19 +30,19 @@ extension AudienceShard {
         }
     }
 
-    mutating func requested(
-        _ place: Int,
-        isPlaylist: Bool,
-        playback: PlaybackProtocol,
-        rendition: String?,
-        at: Int64
-    ) {
+    mutating func requested(_ place: Int, _ event: AudienceEvent, isPlaylist: Bool, at: Int64) {
         // As long as a connection is open it says all there is to say.
         guard sessions[place].connections == 0 else { return }
         if sessions[place].flags.contains(.isRemote) { sessions[place].flags.remove(.isRemote) }
         // Seen by its requests only, so the time since the last one is watched where that one was.
-        if sessions[place].phase == .live, !self.playback(of: place).isContinuous { hit(place, at: at) }
-        relocate(place, playback, rendition, at: at)
+        if sessions[place].phase == .live, !playback(of: place).isContinuous { hit(place, at: at) }
+        // One that began before the player went elsewhere, and that is told of only now, does not take it back.
+        let isLate = event.began.map { $0.milliseconds < sessions[place].since && sessions[place].phase == .live }
+        if isLate != true {
+            // A playlist says exactly which it is of, and that of the program as it is names none.
+            let rendition = isPlaylist ? event.rendition ?? "" : event.rendition
+            relocate(place, event.playback, rendition, at: at)
+        }
         if isPlaylist, sessions[place].phase != .ended { notePlaylist(place, at: at) }
         switch sessions[place].phase {
         case .vacant: break
@@ -53,6 +54,7 @@ extension AudienceShard {
         case .live:
             sessions[place].lastHit = max(at, sessions[place].lastHit)
         case .ended:
+            guard mayCount(place) else { break }
             enter(place, since: at, at: at)
             if isPlaylist { sessions[place].mark = at }
         }
@@ -85,7 +87,7 @@ extension AudienceShard {
     ///
     /// `since` is where the watching is proven to have begun, at or before `at`.
     mutating func enter(_ place: Int, since: Int64, at: Int64) {
-        guard !sessions[place].flags.contains(.isExcluded) else { return }
+        guard !sessions[place].flags.contains(.isExcluded), mayCount(place) else { return }
         let session = sessions[place]
         let room = roomPlace(of: place)
         guard session.phase != .new || clients.mayWatch(place) else {
@@ -166,17 +168,31 @@ extension AudienceShard {
         }
         tell(place, end: endedAt, isClosed: false)
         schedule(place, deadline: at + grace)
+        // Another connection of the same participant counts in the place of this one.
+        if goesOnSeated { resume(playersOf: session.viewer, at: at) }
     }
 
     /// ENDED to gone: the leave is counted now.
     mutating func close(_ place: Int) {
+        leave(place)
+        remove(place)
+    }
+
+    /// ENDED to NEW: the leave is counted now, of one whose connection is open and who may not count at present.
+    private mutating func renew(_ place: Int) {
+        leave(place)
+        sessions[place].renew()
+        tallies[roomPlace(of: place)].unproven += 1
+        recount(place)
+    }
+
+    private mutating func leave(_ place: Int) {
         let session = sessions[place]
         if session.flags.contains(.isCredited) {
             tallies[roomPlace(of: place)].resumable -= 1
             cells[Int(session.cell)].counts.leaves[session.endReason] += 1
         }
         tell(place, end: session.mark, isClosed: true)
-        remove(place)
     }
 
     /// A session goes on by another protocol or in another rendition: neither a leave nor a join.
@@ -193,8 +209,13 @@ extension AudienceShard {
     mutating func move(_ place: Int, to cell: Int32, at: Int64) {
         let (old, new) = (Int(sessions[place].cell), Int(cell))
         guard old != new else { return }
+        let isSwitch = isSwitch(from: cells[old].key, to: cells[new].key)
         guard sessions[place].phase == .live else {
             sessions[place].cell = cell
+            // Who comes back elsewhere than where it was has switched; it is back in this same turn.
+            if isSwitch, sessions[place].phase == .ended, sessions[place].flags.contains(.isCredited) {
+                countSwitch(place)
+            }
             return
         }
         settle(place, until: at)
@@ -204,14 +225,25 @@ extension AudienceShard {
         sessions[place].cell = cell
         sessions[place].since = at
         sessions[place].lastHit = max(at, sessions[place].lastHit)
-        let isSwitch = cells[old].key.rendition != cells[new].key.rendition
         if isSwitch {
             notePlayed(place)
-            cells[new].counts.switches += 1
-            if sessions[place].switches < .max { sessions[place].switches += 1 }
+            countSwitch(place)
         }
         // So that a later run finds it where it is, and counts no switch twice.
         if isSwitch || cells[old].key.playback != cells[new].key.playback { tell(place, end: nil, isClosed: false) }
+    }
+
+    /// Whether who goes from one place to the other has switched its rendition or its protocol.
+    ///
+    /// HLS with and without low latency are one: a player of low latency begins without.
+    private func isSwitch(from old: Cell.Key, to new: Cell.Key) -> Bool {
+        let isByHLS = [old.playback, new.playback].allSatisfy { $0 == .hls || $0 == .llhls }
+        return old.rendition != new.rendition || old.playback != new.playback && !isByHLS
+    }
+
+    private mutating func countSwitch(_ place: Int) {
+        cells[Int(sessions[place].cell)].counts.switches += 1
+        if sessions[place].switches < .max { sessions[place].switches += 1 }
     }
 
     /// Its rendition is one of those that it played.
@@ -264,7 +296,8 @@ extension AudienceShard {
             depart(place, endedAt: settledEnd(of: session), reason: .timedOut, at: now)
         case .ended:
             let end = session.since + grace
-            end <= now ? close(place) : schedule(place, deadline: end)
+            guard end <= now else { return schedule(place, deadline: end) }
+            session.connections > 0 ? renew(place) : close(place)
         case .new, .live:
             // A connection needs no timer: it closes.
             break

@@ -4,7 +4,9 @@ import Stage
 ///
 /// A participant without a player of its own counts as `sdk`: it is *seated*. As soon as a player of its own counts, it
 /// gives up the seat, and takes it back when the last of them ends; its one join goes along, so that a viewer is never
-/// counted twice and never joins twice. A viewer and its sessions live in the same shard, which makes this one step.
+/// counted twice and never joins twice. Further players of a participant that watches do not count, until the one that
+/// does has ended or the participant has left; none counts while it is on stage. A viewer and its sessions live in the
+/// same shard, which makes this one step.
 extension AudienceShard {
     /// The participant watches; saying it again changes nothing.
     mutating func participantWatching(room name: String, key: ViewerKey, at: Int64) {
@@ -12,6 +14,10 @@ extension AudienceShard {
         guard let place = makeViewer(key, room: room) else { return reject(.full) }
         guard let viewer = viewers[Int(place)], !viewer.isWatching else { return }
         viewers[Int(place)]?.isWatching = true
+        viewers[Int(place)]?.isHost = false
+        tallies[Int(room)].attributed += Int(viewer.players)
+        hold(playersOf: place, beyond: 1, at: at)
+        defer { if viewer.isHost { resume(playersOf: place, at: at) } }
         let recovered = recoveredSeats.removeValue(forKey: key.value)
         if let recovered { tallies[Int(recovered.room)].resumable -= 1 }
         guard takeSeat(of: place, at: at) else {
@@ -26,10 +32,62 @@ extension AudienceShard {
         }
     }
 
-    /// The participant no longer watches; players of its own count on.
+    /// The participant is on stage; saying it again changes nothing.
+    mutating func participantHosting(room name: String, key: ViewerKey, at: Int64) {
+        guard let room = makeRoom(name), let place = makeViewer(key, room: room) else { return reject(.full) }
+        guard let viewer = viewers[Int(place)], !viewer.isHost else { return }
+        viewers[Int(place)]?.isHost = true
+        standUp(place, reason: .left, at: at)
+        hold(playersOf: place, beyond: 0, at: at)
+    }
+
+    /// The participant neither watches nor is on stage any more; players of its own count on, or count now.
     mutating func participantLeft(room name: String, key: ViewerKey, at: Int64) {
         guard roomPlaces[name] != nil, let place = viewerPlaces[key.value] else { return }
+        viewers[Int(place)]?.isHost = false
         standUp(place, reason: .left, at: at)
+        resume(playersOf: place, at: at)
+        dropViewerIfUnused(place)
+    }
+
+    /// Whether the session at `place` may count, if it is proven to watch.
+    func mayCount(_ place: Int) -> Bool {
+        let owner = sessions[place].viewer
+        guard owner >= 0, let viewer = viewers[Int(owner)] else { return true }
+        return !viewer.isHost && !(viewer.isWatching && viewer.players > 0)
+    }
+
+    /// Whether the session at `place` is a player of somebody on stage.
+    func isHosts(_ place: Int) -> Bool {
+        let owner = sessions[place].viewer
+        return owner >= 0 && viewers[Int(owner)]?.isHost ?? false
+    }
+
+    /// Players of the viewer that count, beyond so many, no longer do; they play on.
+    private mutating func hold(playersOf viewer: Int32, beyond count: Int32, at: Int64) {
+        guard var surplus = viewers[Int(viewer)].map({ $0.players - count }), surplus > 0 else { return }
+        for place in sessions.indices where surplus > 0 {
+            guard sessions[place].phase == .live, sessions[place].viewer == viewer else { continue }
+            depart(place, endedAt: at, reason: .left, at: at)
+            surplus -= 1
+        }
+    }
+
+    /// Connections of the viewer that are proven to watch and did not count do so from now on, as far as they may; who is
+    /// seen by its requests alone is proven by those to come.
+    mutating func resume(playersOf viewer: Int32, at: Int64) {
+        guard viewer >= 0, var rest = viewers[Int(viewer)]?.sessions, rest > 0 else { return }
+        for place in sessions.indices where rest > 0 {
+            let session = sessions[place]
+            guard session.phase != .vacant, session.viewer == viewer else { continue }
+            rest -= 1
+            guard session.phase != .live else { continue }
+            if session.connections == 0 {
+                if session.phase == .new { sessions[place].since = at }
+            } else if session.flags.contains(.isTimed) || waits[Int32(place)] != nil {
+                enter(place, since: at, at: at)
+            }
+        }
     }
 
     /// Says that the session at `place` is one of the viewer's players.
@@ -49,7 +107,14 @@ extension AudienceShard {
         }
         viewers[Int(viewer)]?.sessions += 1
         sessions[place].viewer = viewer
+        own(sessions[place].code, by: viewer)
         guard sessions[place].phase == .live else { return true }
+        guard mayCount(place) else {
+            // It counts no more: its viewer is on stage, or counts already.
+            countPlayer(of: viewer, by: 1)
+            depart(place, endedAt: at, reason: .left, at: at)
+            return true
+        }
         let wasSeated = giveUpSeat(of: viewer, at: at)
         countPlayer(of: viewer, by: 1)
         if wasSeated {
@@ -95,7 +160,7 @@ extension AudienceShard {
         guard place >= 0, let viewer = viewers[Int(place)] else { return }
         let players = viewer.players + change
         let room = Int(viewer.room)
-        if viewer.key.kind == .user { tallies[room].attributed += Int(change) }
+        if viewer.isWatching { tallies[room].attributed += Int(change) }
         tallies[room].surplus += Int(max(0, players - 1) - max(0, viewer.players - 1))
         viewers[Int(place)]?.players = players
     }
@@ -112,6 +177,7 @@ extension AudienceShard {
     /// Participants of a room that ends: those in some places, and those of an earlier run who are not back.
     mutating func dismissViewers(_ places: Range<Int>, of room: Int32, at: Int64) {
         for place in places where viewers[place]?.room == room {
+            viewers[place]?.isHost = false
             standUp(Int32(place), reason: .roomEnded, at: at)
         }
         for (key, seat) in recoveredSeats where seat.room == room { expire(seat, key: key, reason: .roomEnded) }
@@ -143,13 +209,23 @@ extension AudienceShard {
     }
 
     private mutating func standUp(_ place: Int32, reason: AudienceEvent.CloseReason, at: Int64) {
+        defer { dropViewerIfUnused(place) }
         guard let viewer = viewers[Int(place)], viewer.isWatching else { return }
         viewers[Int(place)]?.isWatching = false
+        tallies[Int(viewer.room)].attributed -= Int(viewer.players)
         if giveUpSeat(of: place, at: at) {
             countSeatLeave(in: Int(viewer.room), reason)
             note(Int(viewer.room), -1, at: at)
         }
-        dropViewerIfUnused(place)
+    }
+
+    /// The id with this proof is the viewer's, also when its session is forgotten meanwhile.
+    private mutating func own(_ code: UInt64, by viewer: Int32) {
+        guard ownedCodes.updateValue(viewer, forKey: code) == nil else { return }
+        viewers[Int(viewer)]?.codes.append(code)
+        guard let codes = viewers[Int(viewer)]?.codes, codes.count > Int(Self.sessionsPerViewer) else { return }
+        ownedCodes[codes[0]] = nil
+        viewers[Int(viewer)]?.codes.removeFirst()
     }
 
     /// - Returns: nil when there is no place for another one.
@@ -172,7 +248,8 @@ extension AudienceShard {
     }
 
     private mutating func dropViewerIfUnused(_ place: Int32) {
-        guard let viewer = viewers[Int(place)], viewer.sessions == 0, !viewer.isWatching else { return }
+        guard let viewer = viewers[Int(place)], viewer.sessions == 0, !viewer.isWatching, !viewer.isHost else { return }
+        for code in viewer.codes { ownedCodes[code] = nil }
         viewerPlaces[viewer.key.value] = nil
         tallies[Int(viewer.room)].occupants -= 1
         viewers[Int(place)] = nil

@@ -61,6 +61,8 @@ struct AudienceShard: ~Copyable {
     var viewers: [Viewer?] = []
     var viewerPlaces: [UInt64: Int32] = [:]
     var freeViewers: [Int32] = []
+    /// Whose an id is that was made for a participant, by its proof, as long as the participant is known.
+    var ownedCodes: [UInt64: Int32] = [:]
     /// Seats of an earlier run whose participants have not shown up yet, and until when they may.
     var recoveredSeats: [UInt64: RecoveredSeat] = [:]
     var wheel: TimerWheel
@@ -116,7 +118,7 @@ struct AudienceShard: ~Copyable {
         if event.bytes > 0 { sessions[place].noteBytes(event.bytes) }
         switch event.kind {
         case .opened:
-            opened(place, playback: event.playback, rendition: event.rendition, at: at)
+            opened(place, playback: event.playback, rendition: event.rendition ?? "", at: at)
         case .watched(let since):
             watched(place, since: min(since.milliseconds, at), at: at)
         case .stalled(let milliseconds):
@@ -126,10 +128,10 @@ struct AudienceShard: ~Copyable {
         case .playlistServed:
             beats += 1
             sessions[place].isElsewhere = event.isElsewhere
-            requested(place, isPlaylist: true, playback: event.playback, rendition: event.rendition ?? "", at: at)
+            requested(place, event, isPlaylist: true, at: at)
         case .segmentServed:
             beats += 1
-            requested(place, isPlaylist: false, playback: event.playback, rendition: event.rendition, at: at)
+            requested(place, event, isPlaylist: false, at: at)
         case .delivered:
             delivered(place, at: at)
         }
@@ -181,6 +183,8 @@ struct AudienceShard: ~Copyable {
         tallies[Int(room)].unproven += 1
         if id.issuedAt < startSecond { adopted += 1 }
         if let exclusion = id.exclusion { exclude(place, exclusion) }
+        // Made for a participant some time ago, and forgotten because nobody used it.
+        if let owner = ownedCodes[id.code], let key = viewers[Int(owner)]?.key { _ = attribute(place, to: key, at: at) }
         recount(place)
         return place
     }
@@ -214,6 +218,8 @@ struct AudienceShard: ~Copyable {
                 // An id that was handed out and never used to ask for media here is nobody's, as far as anybody knows.
                 if playback(of: place) == .sdk {
                     tallies[room].counts.unseen += 1
+                } else if !mayCount(place) {
+                    tallies[room].counts.excluded[isHosts(place) ? .role : .surplus] += 1
                 } else {
                     tallies[room].counts.excluded[.unqualified] += 1
                 }

@@ -22,7 +22,7 @@ struct Cell: Sendable {
         var joins = 0
         /// Counted when the grace time for a return is over, under the reason of the end.
         var leaves = PerReason.zero
-        /// Sessions that came from another rendition.
+        /// Sessions that came from another rendition or protocol.
         var switches = 0
         /// Milliseconds.
         var watch: Int64 = 0

@@ -23,7 +23,7 @@ struct RoomTally: Sendable {
     var occupants = 0
     /// Ended sessions that may still come back and whose leave is therefore not counted yet.
     var resumable = 0
-    /// Live player sessions that belong to a participant.
+    /// Live player sessions of participants that are present and watch.
     var attributed = 0
     /// Live sessions of a viewer beyond its first.
     var surplus = 0

@@ -4,12 +4,16 @@ struct Viewer {
     var key: ViewerKey
     /// It said through the API that it watches.
     var isWatching = false
+    /// It is on stage: none of its players counts.
+    var isHost = false
     /// It counts by itself, as `sdk`: it watches, and none of its players counts in its place.
     var isSeated = false
     /// Live sessions of its own.
     var players: Int32 = 0
     /// Sessions of its own in any phase.
     var sessions: Int32 = 0
+    /// Proofs of the ids that were made for it, the latest.
+    var codes: [UInt64] = []
     /// When it took its seat.
     var since: Int64 = 0
 }

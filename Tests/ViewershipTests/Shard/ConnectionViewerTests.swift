@@ -1,4 +1,5 @@
 import Foundation
+import Media
 import Stage
 import Testing
 
@@ -138,5 +139,34 @@ struct ConnectionViewerTests {
         #expect(stand.report.leaves == 1)
         #expect(stand.report.watchTimeSeconds == 10 + 29)
         #expect(stand.report.brokenIdentities == [])
+    }
+
+    @Test("a viewer by connection that comes back with its id in another rendition has switched, and back again")
+    func renditions() {
+        let stand = Stand()
+        for playback in [PlaybackProtocol.rtmp, .flv] {
+            let sid = stand.ledger.makeSession(room: stand.room)
+            stand.watch(sid, from: stand.clock.now.seconds(since: stand.start), by: playback)
+            for rendition in ["audio", nil] {
+                let now = stand.clock.now.seconds(since: stand.start)
+                stand.record(sid, .closed(.left), at: now + 1, by: playback, rendition: rendition)
+                stand.record(sid, .opened, at: now + 2, by: playback, rendition: rendition)
+            }
+        }
+        #expect(stand.report.switches == 4 && stand.report.joins == 2 && stand.report.concurrent == 2)
+        #expect(stand.report.byRendition == ["": 2])
+        #expect(stand.metric("footlight_viewer_switches_total", ["room": "show"]) == 4)
+        #expect(stand.report.brokenIdentities == [])
+    }
+
+    @Test("a change of protocol is a switch, but that from HLS to low-latency HLS is none")
+    func protocols() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.poll(sid, from: 0, to: 4)
+        stand.poll(sid, from: 6, to: 10, by: .llhls)
+        #expect(stand.report.byProtocol[.llhls] == 1 && stand.report.switches == 0)
+        stand.record(sid, .opened, at: 11, by: .flv)
+        #expect(stand.report.byProtocol[.flv] == 1 && stand.report.switches == 1)
     }
 }
