@@ -201,7 +201,12 @@ struct Pipeline: Sendable {
             limits: HTTPLimits(configuration, plan: plan),
             reading: reading
         )
-        logs = AudienceLogs(audience: viewership, takesDevices: reading.takesDevices, clock: clock) { room in
+        logs = AudienceLogs(
+            audience: viewership,
+            takesDevices: reading.takesDevices,
+            clock: clock,
+            lateness: configuration.logLateness
+        ) { room in
             feeds.feed(room) != nil
         }
 

@@ -14,13 +14,14 @@ extension ViewershipLedger {
                 return .refused
             }
             // Whole and each time: a session that is known is found by parts of its id.
-            guard verify(id, room: room) else { return refuse() }
+            guard isGenuine(id, room: room) else { return refuse() }
             let standing = standing(of: id, room: room)
             if request.role != .viewer, id.exclusion == nil {
                 // The token says what it is; the id is a viewer's, who may be playing by it.
                 return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
             }
-            guard let standing else { return admit(id, request, to: room) }
+            // A log knows better who it is than the server that asked for it at first.
+            guard let standing, !request.isLogged else { return admit(id, request, to: room) }
             if request.isStarved { starved(id, room: room) }
             return standing ? .viewer(sid: offered) : .uncounted(sid: offered)
         }
@@ -40,7 +41,7 @@ extension ViewershipLedger {
         // What the player calls its playback goes before the connection, which may be one that many share.
         let name = request.playbackName
         let named = name.map { id(room: room, name: $0, key: nil, exclusion: exclusion(of: request)) }
-        let offered = name.flatMap { SessionID($0) }.flatMap { verify($0, room: room) ? $0 : nil }
+        let offered = name.flatMap { SessionID($0) }.flatMap { isGenuine($0, room: room) ? $0 : nil }
         let ids = [offered, named, sid.flatMap { SessionID($0) }].compactMap(\.self)
         guard let id = ids.first(where: { standing(of: $0, room: room) == true }) else { return }
         starved(id, room: room)
@@ -74,7 +75,7 @@ extension ViewershipLedger {
         }
         // What has the form of an id, and names no room of ours, is a name that the player made up.
         if let id = offered, id.roomHash == SessionID.stableHash(room) || self.room(of: id) != nil {
-            guard verify(id, room: room) else {
+            guard isGenuine(id, room: room) else {
                 refusedCodes.add(1, ordering: .relaxed)
                 return true
             }
@@ -100,7 +101,7 @@ extension ViewershipLedger {
     @discardableResult
     public func take(_ line: BeatLine) -> Bool {
         guard isOn(line.room) else { return refuseRoom() }
-        guard SessionID(line.sid).map({ verify($0, room: line.room) }) ?? false else {
+        guard SessionID(line.sid).map({ isGenuine($0, room: line.room) }) ?? false else {
             refusedCodes.add(1, ordering: .relaxed)
             return true
         }
@@ -172,12 +173,20 @@ extension ViewershipLedger {
         visitor.region = Region.normalized(request.region)
         // A viewer's sessions are all in one shard; an id that was made before it was known is elsewhere.
         if let key = viewerKey(of: request, room: room), key.shard == id.shard { visitor.key = key }
-        if visitor.region.isEmpty, let address = request.address { visitor.region = self.region(of: address) }
-        if visitor.region.isEmpty { visitor.region = Region.normalized(configuration.region) }
+        if !visitor.region.isEmpty { visitor.regionSource = .told }
+        if visitor.region.isEmpty, !request.isOfMany, let address = request.address {
+            visitor.region = self.region(of: address)
+            visitor.regionSource = .database
+        }
+        if visitor.region.isEmpty {
+            visitor.region = Region.normalized(configuration.region)
+            visitor.regionSource = .home
+        }
         if request.identity == nil, !request.isOfMany {
             visitor.account = request.address.flatMap { PeerAddress($0)?.account }
         }
-        if let address = request.address {
+        // The address of one that stands for many tells nothing of any of them.
+        if let address = request.address, !request.isOfMany {
             let date = wall.date(of: clock.now.milliseconds)
             let salt = salt.withLock { $0.key(at: date) }
             visitor.estimate =

@@ -37,6 +37,9 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let wall: RoomBook.Wall
     let startTime: MonotonicTime
     let keys: Mutex<SessionKeys>
+    /// Keys that prove no longer, newest last.
+    private let formerKeys = Mutex<[SessionKey]>([])
+    private static let formerKeyLimit = 8
     let salt: Mutex<DailySalt>
     /// The watch time that `metrics()` last gave out.
     let publishedWatch = Mutex<[String: [Dimensions: Int64]]>([:])
@@ -125,7 +128,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
             refusedForms.add(1, ordering: .relaxed)
             return false
         }
-        guard verify(id, room: room) else {
+        guard isGenuine(id, room: room) else {
             refusedCodes.add(1, ordering: .relaxed)
             return false
         }
@@ -134,15 +137,23 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     /// Whether `sid` is of a session that is kept, with one connection at most.
     public func mayReturn(sid: String, room: String) -> Bool {
-        guard let id = SessionID(sid), verify(id, room: room) else { return false }
+        guard let id = SessionID(sid), isGenuine(id, room: room) else { return false }
         return withShard(id.shard) { shard in
             shard.mayReturn(id, room: room) { true }
         }
     }
 
     /// Goes on with other keys: the first of them signs, and both prove.
+    ///
+    /// Ids of a key that proves no longer are good for as long as their sessions are known.
     public func use(_ keys: SessionKeys) {
-        self.keys.withLock { $0 = keys }
+        let old = self.keys.withLock { current in
+            let old = [current.current, current.previous].compactMap(\.self)
+            current = keys
+            return old
+        }
+        let gone = old.filter { $0.version != keys.current.version && $0.version != keys.previous?.version }
+        formerKeys.withLock { $0 = ($0 + gone).suffix(Self.formerKeyLimit) }
     }
 
     /// Looks up in `database` where viewers are of whom no trusted proxy says it.
@@ -231,6 +242,11 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         book.withLock { $0.setOnAir(room, isOn, at: now) }
     }
 
+    /// Says by how much what logs tell comes later than it happened; it never gets less.
+    public func logsLag(milliseconds: Int64) {
+        for index in owners.indices { withShard(index) { $0.logLag = max($0.logLag, milliseconds) } }
+    }
+
     // MARK: Time
 
     /// Lets everything time out that is due at `now`, to the second; to be called once a second.
@@ -304,6 +320,14 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     func verify(_ id: SessionID, room: String) -> Bool {
         let keys = keys.withLock { $0 }
         return keys.verify(id, room: room)
+    }
+
+    /// Whether the id is one of ours, whole: by a key in force, or by a former one if its session is known.
+    func isGenuine(_ id: SessionID, room: String) -> Bool {
+        if verify(id, room: room) { return true }
+        guard let key = formerKeys.withLock({ $0.last { $0.version == id.version } }) else { return false }
+        guard SessionKeys(current: key).verify(id, room: room) else { return false }
+        return owners[id.shard].shard.withLock { $0.standing(of: id, room: room) != nil }
     }
 
     private func attribute(_ id: SessionID, room: String, key: ViewerKey) -> Bool {

@@ -69,7 +69,7 @@ struct ParticipantRoutesTests {
             _ = try await server.join("show", "ann")
             let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
             #expect(
-                room.counts == CountsResource(hosts: 1, audience: 1, anonymous: 0, signallingOnly: 1, participants: 3)
+                room.counts == CountsResource(hosts: 1, audience: 0, anonymous: 0, signallingOnly: 1, participants: 3)
             )
             let list = try await server.ask("GET", "/v1/rooms/show/participants?mode=RECV_ONLY")
             #expect(try list.decode(ParticipantList.self).participants.map(\.identity) == ["eve"])

@@ -11,6 +11,7 @@ extension OpenAPIDocument {
                 - malformed
                 - late
                 - dropped
+                - repeated
               properties:
                 taken:
                   type: integer
@@ -26,10 +27,13 @@ extension OpenAPIDocument {
                   description: 'No JSON, or without an address or a status.'
                 late:
                   type: integer
-                  description: 'More than 90 seconds old, or as far from the future.'
+                  description: 'Older than viewership.log_lateness allows, 90 seconds unless it is set, or as far from the future.'
                 dropped:
                   type: integer
                   description: 'There was no room for them.'
+                repeated:
+                  type: integer
+                  description: 'They came before, and change nothing.'
             SeriesPointResource:
               description: 'One step of a series, of all viewers of a room or of one group of them.'
               type: object

@@ -72,12 +72,23 @@ extension GatewayMetrics {
         ]
     }
 
+    /// How late the logs of content networks are.
+    var logLag: MetricFamily {
+        MetricFamily(
+            name: "footlight_log_lag_seconds",
+            kind: .gauge,
+            help: "By how much what logs of content networks tell is counted later than it happened.",
+            samples: [.init(labels: [], value: Double(logs.lag) / 1000)]
+        )
+    }
+
     /// What the logs of content networks told.
     var logLines: MetricFamily {
         let total = logs.total
         let outcomes = [
             ("taken", total.taken), ("ignored", total.ignored), ("nameless", total.nameless),
             ("malformed", total.malformed), ("late", total.late), ("dropped", total.dropped),
+            ("repeated", total.repeated),
         ]
         return MetricFamily(
             name: "footlight_log_lines_total",

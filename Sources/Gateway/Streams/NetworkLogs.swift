@@ -60,7 +60,8 @@ extension LogReceiptResource {
             nameless: receipt.nameless,
             malformed: receipt.malformed,
             late: receipt.late,
-            dropped: receipt.dropped
+            dropped: receipt.dropped,
+            repeated: receipt.repeated
         )
     }
 }

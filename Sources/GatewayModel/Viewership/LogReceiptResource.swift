@@ -8,19 +8,30 @@ public struct LogReceiptResource: Codable, Sendable, Hashable {
     public var nameless: Int
     /// No JSON, or without an address or a status.
     public var malformed: Int
-    /// More than 90 seconds old, or as far from the future.
+    /// Older than `viewership.log_lateness` allows, 90 seconds unless it is set, or as far from the future.
     public var late: Int
     /// There was no room for them.
     public var dropped: Int
+    /// They came before, and change nothing.
+    public var repeated: Int
 
     /// Makes an answer.
-    public init(taken: Int, ignored: Int, nameless: Int, malformed: Int, late: Int, dropped: Int) {
+    public init(
+        taken: Int,
+        ignored: Int,
+        nameless: Int,
+        malformed: Int,
+        late: Int,
+        dropped: Int,
+        repeated: Int = 0
+    ) {
         self.taken = taken
         self.ignored = ignored
         self.nameless = nameless
         self.malformed = malformed
         self.late = late
         self.dropped = dropped
+        self.repeated = repeated
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -30,5 +41,6 @@ public struct LogReceiptResource: Codable, Sendable, Hashable {
         case malformed
         case late
         case dropped
+        case repeated
     }
 }

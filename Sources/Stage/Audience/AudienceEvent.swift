@@ -49,6 +49,8 @@ public struct AudienceEvent: Sendable, Equatable {
     public var bytes: Int
     /// A server in front of us answered, and told of it: what the player takes is not taken here.
     public var isElsewhere: Bool
+    /// A log told of it, some time after it was seen.
+    public var isLogged: Bool
 
     /// Makes an event.
     public init(
@@ -60,7 +62,8 @@ public struct AudienceEvent: Sendable, Equatable {
         at: MonotonicTime,
         began: MonotonicTime? = nil,
         bytes: Int = 0,
-        isElsewhere: Bool = false
+        isElsewhere: Bool = false,
+        isLogged: Bool = false
     ) {
         self.sid = sid
         self.room = room
@@ -71,5 +74,6 @@ public struct AudienceEvent: Sendable, Equatable {
         self.began = began
         self.bytes = bytes
         self.isElsewhere = isElsewhere
+        self.isLogged = isLogged
     }
 }

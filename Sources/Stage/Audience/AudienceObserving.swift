@@ -19,6 +19,8 @@ public protocol AudienceObserving: Sendable {
     ///
     /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
     func hear(_ request: PlayerRequest, in room: String, on sid: String?)
+    /// Says by how much what logs tell comes later than it happened; it never gets less.
+    func logsLag(milliseconds: Int64)
     /// Viewers without a connection of their own who are served here: by HLS.
     ///
     /// Sessions that are not proven to watch are none of them, so that nobody takes a place by asking alone.
@@ -47,6 +49,9 @@ extension AudienceObserving {
 
     /// Knows of none.
     public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }
+
+    /// Does not wait for what logs tell.
+    public func logsLag(milliseconds: Int64) {}
 
     /// Does not listen.
     public func hear(_ request: PlayerRequest, in room: String, on sid: String?) {}

@@ -1,3 +1,16 @@
+/// Who says where a viewer is; what a later one says counts for more.
+enum RegionSource: UInt8, Comparable {
+    case nobody
+    /// The gateway's own country, where nothing else is known.
+    case home
+    /// The database of addresses.
+    case database
+    /// A proxy that is trusted, or a log.
+    case told
+
+    static func < (left: RegionSource, right: RegionSource) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// What is known of a player before it is proven to watch.
 struct Visitor {
     /// Who it is, beyond this session.
@@ -8,6 +21,8 @@ struct Visitor {
     var account: UInt64?
     /// Country, or country and region; empty where nobody knows.
     var region = ""
+    /// Who says where it is.
+    var regionSource = RegionSource.nobody
     var client = ClientClass.unknown
     /// Why it will never count.
     var exclusion: Exclusion?

@@ -60,7 +60,7 @@ struct ViewerSession {
     var flags: Flags = []
     /// How often it changed its rendition; stays at 255.
     var switches: UInt8 = 0
-    /// The phase, above it the place of the reason in the list of all, and above that two marks.
+    /// The phase, above it the place of the reason in the list of all, and above that three marks.
     private var state: UInt8
 
     /// A session that begins, NEW.
@@ -115,6 +115,12 @@ struct ViewerSession {
     var isElsewhere: Bool {
         get { state & 1 << 5 != 0 }
         set { state = newValue ? state | 1 << 5 : state & ~(1 << 5) }
+    }
+
+    /// A log tells of its requests, some time after they were.
+    var isLogged: Bool {
+        get { state & 1 << 7 != 0 }
+        set { state = newValue ? state | 1 << 7 : state & ~(1 << 7) }
     }
 
     /// It is one of the shard's `requesters`.

@@ -97,14 +97,28 @@ extension AudienceShard {
     }
 
     private mutating func describe(_ place: Int, _ visitor: Visitor, at: Int64) {
-        guard sessions[place].phase == .new || sessions[place].phase == .live else { return }
+        guard sessions[place].phase != .vacant else { return }
         if sessions[place].phase == .new, let estimate = visitor.estimate {
             hellos[Int32(place)] = estimate
         }
         var key = cells[Int(sessions[place].cell)].key
-        if !visitor.region.isEmpty { key.region = names.number(of: visitor.region) }
+        if !visitor.region.isEmpty, visitor.regionSource >= regionSource(of: place) {
+            key.region = names.number(of: visitor.region)
+            noteRegionSource(visitor.regionSource, of: place)
+        }
         if visitor.client != .unknown { key.client = visitor.client }
-        move(place, to: makeCell(key), at: at)
+        // Up to its last request what it watched is booked, and the rest is not known yet.
+        move(place, to: makeCell(key), at: playback(of: place).isContinuous ? at : sessions[place].lastHit)
+    }
+
+    private func regionSource(of place: Int) -> RegionSource {
+        guard place < regionSources.count else { return .nobody }
+        return RegionSource(rawValue: regionSources[place]) ?? .nobody
+    }
+
+    private mutating func noteRegionSource(_ source: RegionSource, of place: Int) {
+        while regionSources.count <= place { regionSources.append(RegionSource.nobody.rawValue) }
+        regionSources[place] = source.rawValue
     }
 
     // MARK: Reports of players

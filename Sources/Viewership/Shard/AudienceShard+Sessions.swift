@@ -37,13 +37,16 @@ extension AudienceShard {
         // Seen by its requests only, so the time since the last one is watched where that one was.
         if sessions[place].phase == .live, !playback(of: place).isContinuous { hit(place, at: at) }
         // One that began before the player went elsewhere, and that is told of only now, does not take it back.
-        let isLate = event.began.map { $0.milliseconds < sessions[place].since && sessions[place].phase == .live }
-        if isLate != true {
+        let began = event.began?.milliseconds ?? at
+        let isLate = sessions[place].phase == .live && began < sessions[place].since
+        let isOld = event.isLogged && at < sessions[place].lastHit && sessions[place].mark != ViewerSession.never
+        if !isLate, !isOld {
             // A playlist says exactly which it is of, and that of the program as it is names none.
             let rendition = isPlaylist ? event.rendition ?? "" : event.rendition
             relocate(place, event.playback, rendition, at: at)
         }
         if isPlaylist, sessions[place].phase != .ended { notePlaylist(place, at: at) }
+        if isOld { extend(place, backTo: at) }
         switch sessions[place].phase {
         case .vacant: break
         case .new:
@@ -54,8 +57,10 @@ extension AudienceShard {
         case .live:
             sessions[place].lastHit = max(at, sessions[place].lastHit)
         case .ended:
-            guard mayCount(place) else { break }
-            enter(place, since: at, at: at)
+            guard mayCount(place), !isOld else { break }
+            // It was thought to be gone because a log was late: it was not away.
+            let wasHere = event.isLogged && at - sessions[place].lastHit < timeout(of: place) - logLag
+            enter(place, since: wasHere ? min(sessions[place].mark, at) : at, at: at)
             if isPlaylist { sessions[place].mark = at }
         }
         // As a rule somebody looks at it already.
@@ -63,9 +68,28 @@ extension AudienceShard {
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
     }
 
+    /// A log tells of a request before those that it told of already.
+    private mutating func extend(_ place: Int, backTo at: Int64) {
+        let session = sessions[place]
+        switch session.phase {
+        case .vacant, .ended: break
+        case .new: sessions[place].since = min(at, session.since)
+        case .live:
+            let time = session.start - at
+            guard time > 0, time < timeout(of: place) - logLag, !playback(of: place).isContinuous else { return }
+            sessions[place].start = at
+            sessions[place].noteWatched(time)
+            cells[Int(session.cell)].counts.watch += time
+        }
+    }
+
     private mutating func notePlaylist(_ place: Int, at: Int64) {
         if sessions[place].mark == ViewerSession.never {
-            if sessions[place].phase == .new { sessions[place].since = at }
+            if sessions[place].phase == .new {
+                sessions[place].since = at
+                // It may have become known only after that, by a log.
+                sessions[place].lastHit = at
+            }
         } else {
             let isNew = sessions[place].phase == .new
             sessions[place].notePoll(at - sessions[place].mark, limit: targetDuration, isNew: isNew)
@@ -107,7 +131,7 @@ extension AudienceShard {
             tallies[room].unproven -= 1
             if session.flags.contains(.isHeard) { tallies[room].counts.heard += 1 }
             estimate = announce(place)
-        } else if let name = rooms[room], session.mark != ViewerSession.never {
+        } else if let name = rooms[room], session.mark != ViewerSession.never, session.mark < since {
             output.gaps.append(.init(code: session.code, room: name, from: session.mark, to: since))
         }
         switch (session.flags.contains(.isCredited), wasSeated) {
@@ -327,13 +351,19 @@ extension AudienceShard {
         for place in places where sessions[place].phase != .vacant && roomPlace(of: place) == Int(room) {
             let session = sessions[place]
             if session.phase == .live {
-                let end = playback(of: place).isContinuous ? at : min(at, settledEnd(of: session))
-                depart(place, endedAt: end, reason: .roomEnded, at: at)
+                depart(place, endedAt: lastMoment(of: place, at: at), reason: .roomEnded, at: at)
             }
             sessions[place].phase == .ended ? close(place) : remove(place)
         }
         progress.sessions = places.upperBound
         return progress.sessions < sessions.count
+    }
+
+    /// Until when somebody watched whose room ends; of one whom a log tells of nothing more will be known.
+    private func lastMoment(of place: Int, at: Int64) -> Int64 {
+        let session = sessions[place]
+        guard !playback(of: place).isContinuous else { return at }
+        return min(at, settledEnd(of: session) + (session.isLogged ? logLag : 0))
     }
 
     /// Whether somebody in the room counts, or has ended and may still come back.

@@ -61,6 +61,10 @@ struct AudienceShard: ~Copyable {
     var viewers: [Viewer?] = []
     var viewerPlaces: [UInt64: Int32] = [:]
     var freeViewers: [Int32] = []
+    /// Who said where each session is, a `RegionSource` by its place.
+    var regionSources: [UInt8] = []
+    /// By how much what logs tell comes later than it happened; milliseconds.
+    var logLag: Int64 = 0
     /// Whose an id is that was made for a participant, by its proof, as long as the participant is known.
     var ownedCodes: [UInt64: Int32] = [:]
     /// Seats of an earlier run whose participants have not shown up yet, and until when they may.
@@ -128,6 +132,7 @@ struct AudienceShard: ~Copyable {
         case .playlistServed:
             beats += 1
             sessions[place].isElsewhere = event.isElsewhere
+            sessions[place].isLogged = event.isLogged
             requested(place, event, isPlaylist: true, at: at)
         case .segmentServed:
             beats += 1
@@ -195,6 +200,7 @@ struct AudienceShard: ~Copyable {
         if let free = freePlaces.popLast() {
             place = Int(free)
             sessions[place] = session
+            if place < regionSources.count { regionSources[place] = 0 }
         } else {
             place = sessions.append(session)
         }
@@ -253,10 +259,10 @@ struct AudienceShard: ~Copyable {
         let session = sessions[place]
         switch playback(of: place) {
         case _ where session.flags.contains(.isRemote): return Self.beaconTimeout
-        // A connection has no time-out of its own.
-        case .sdk, .rtmp, .flv: return Self.announcement
-        case .hls: return hlsTimeout
-        case .llhls: return llhlsTimeout
+        // A connection has no time-out of its own; what a log will tell of may be some time on its way.
+        case .sdk, .rtmp, .flv: return Self.announcement + logLag
+        case .hls: return hlsTimeout + (session.isLogged ? logLag : 0)
+        case .llhls: return llhlsTimeout + (session.isLogged ? logLag : 0)
         }
     }
 

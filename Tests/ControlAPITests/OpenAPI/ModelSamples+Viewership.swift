@@ -9,7 +9,8 @@ extension ModelSamples {
         nameless: 1,
         malformed: 1,
         late: 1,
-        dropped: 1
+        dropped: 1,
+        repeated: 1
     )
 
     static let seriesPointResource = SeriesPointResource(

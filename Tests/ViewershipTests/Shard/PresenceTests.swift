@@ -13,7 +13,10 @@ struct PresenceTests {
         #expect(stand.report.concurrent == 1 && stand.report.anonymous == 1 && stand.report.joins == 1)
     }
 
-    @Test("who leaves and plays on is anonymous from then on, without a new join", arguments: [PlaybackProtocol.rtmp, .hls])
+    @Test(
+        "who leaves and plays on is anonymous from then on, without a new join",
+        arguments: [PlaybackProtocol.rtmp, .hls]
+    )
     func leaves(playback: PlaybackProtocol) {
         let stand = Stand()
         stand.ledger.participantWatching(room: stand.room, identity: "eve")
@@ -37,7 +40,7 @@ struct PresenceTests {
         #expect(stand.report.concurrent == 1 && stand.report.anonymous == 0 && stand.report.joins == 1)
     }
 
-    @Test("of two players of a participant that watches one counts, and the other one when that has ended or it has left")
+    @Test("of the players of a participant that watches one counts, the others when that has ended or it has left")
     func onePlayer() {
         let stand = Stand()
         stand.ledger.participantWatching(room: stand.room, identity: "eve")
@@ -128,7 +131,7 @@ struct PresenceTests {
         #expect(second.report.brokenIdentities == [])
     }
 
-    @Test("after every step of any order participants present and anonymous players are the audience, and at the end nobody")
+    @Test("after every step of any order participants present and anonymous players are the audience")
     func property() {
         for seed in UInt64(1)...3 { property(seed: seed) }
     }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// Counts the viewers behind a content network by its log: a line of JSON for each request that it answered for us.
 ///
-/// Each is taken like the request of that player itself, with what it says and with what is never counted, only later:
-/// `LogReplay` says when.
+/// Each is taken like the request of that player itself, with what it says and with what is never counted, as of when it
+/// was, only later: `LogReplay` says when.
 public final class AudienceLogs: Sendable {
     /// Why a log is not read at all.
     public enum Fault: Error, Equatable {
@@ -27,7 +27,7 @@ public final class AudienceLogs: Sendable {
     }
 
     private struct State {
-        var replay = LogReplay<LoggedRequest>()
+        var replay: LogReplay<LoggedRequest>
         var total = LogReceipt()
         var reading = 0
         /// Whose logs are being received or read.
@@ -57,12 +57,13 @@ public final class AudienceLogs: Sendable {
     private let wall: @Sendable () -> Date
     private let isOn: @Sendable (String) -> Bool
     private let workLimit: Int64
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - takesDevices: Whether ids that devices keep for themselves are used.
     ///   - clock: The audience's.
     ///   - wall: What lines' times are compared with.
+    ///   - lateness: The greatest age in which a line is taken, in seconds.
     ///   - workLimit: Longest time for which a log may take a processor, in nanoseconds.
     ///   - isOn: Whether there is a program of a room; nobody is counted in one that is over.
     public init(
@@ -70,6 +71,7 @@ public final class AudienceLogs: Sendable {
         takesDevices: Bool = false,
         clock: any MonotonicClock = SystemClock(),
         wall: @escaping @Sendable () -> Date = { Date() },
+        lateness: Int = 90,
         workLimit: Int64 = AudienceLogs.workLimit,
         isOn: @escaping @Sendable (_ room: String) -> Bool
     ) {
@@ -79,7 +81,11 @@ public final class AudienceLogs: Sendable {
         self.wall = wall
         self.isOn = isOn
         self.workLimit = workLimit
+        state = Mutex(State(replay: LogReplay(longestLag: Int64(lateness) * 1000)))
     }
+
+    /// By how much the slowest log lags behind, in milliseconds: what is counted by logs is of that long ago.
+    public var lag: Int64 { state.withLock { $0.replay.lag } }
 
     /// What became of all lines until now.
     public var total: LogReceipt { state.withLock { $0.total } }
@@ -124,20 +130,29 @@ public final class AudienceLogs: Sendable {
             start = Self.processorTime
         }
         let requests = reading.requests
-        var receipt = reading.receipt
+        let read = reading.receipt
         let date = wall().timeIntervalSince1970
         let bundle = requests.map { request in
-            // Within a century of now, so that whole milliseconds can hold it.
-            (entry: request, age: request.date.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) })
+            LogReplay<LoggedRequest>.Line(
+                entry: request,
+                // Within a century of now, so that whole milliseconds can hold it.
+                age: request.date.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) },
+                mark: request.mark
+            )
         }
-        return state.withLock { state in
+        let (receipt, lag) = state.withLock { state in
+            var receipt = read
             let outcome = state.replay.add(bundle, of: name, at: clock.now.milliseconds)
             receipt.taken = outcome.taken
             receipt.late = outcome.late
             receipt.dropped = outcome.dropped
+            receipt.repeated = outcome.repeated
             state.total += receipt
-            return receipt
+            return (receipt, state.replay.lag)
         }
+        // At once: until the lines come that wait for it, nobody is to be missed.
+        audience.logsLag(milliseconds: lag)
+        return receipt
     }
 
     /// Begins to receive a log; nobody sends two at a time.
@@ -182,8 +197,8 @@ public final class AudienceLogs: Sendable {
 
     /// Counts what is due; to be called about once a second.
     public func advance() {
-        for (request, due) in state.withLock({ $0.replay.takeDue(at: clock.now.milliseconds) }) {
-            count(request, at: MonotonicTime(nanoseconds: due * 1_000_000))
+        for (request, time) in state.withLock({ $0.replay.takeDue(at: clock.now.milliseconds) }) {
+            count(request, at: MonotonicTime(nanoseconds: time * 1_000_000))
         }
     }
 
@@ -199,7 +214,8 @@ public final class AudienceLogs: Sendable {
                 rendition: request.rendition,
                 kind: .playlistServed,
                 at: moment,
-                isElsewhere: true
+                isElsewhere: true,
+                isLogged: true
             )
         )
     }

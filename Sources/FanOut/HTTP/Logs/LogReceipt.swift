@@ -12,6 +12,8 @@ public struct LogReceipt: Sendable, Equatable {
     public var late = 0
     /// There was no room for them.
     public var dropped = 0
+    /// They came before, in this log or an earlier one.
+    public var repeated = 0
 
     /// Of no lines.
     public init() {}
@@ -23,5 +25,6 @@ public struct LogReceipt: Sendable, Equatable {
         left.malformed += right.malformed
         left.late += right.late
         left.dropped += right.dropped
+        left.repeated += right.repeated
     }
 }

@@ -19,6 +19,8 @@ struct LoggedRequest {
     let player: PlayerRequest
     /// Seconds since 1970; nil where the log does not say when it was.
     let date: Double?
+    /// Tells the line from all others; nil where it does not say when it was, for then several may be the same.
+    let mark: UInt64?
 
     /// - Parameter takesDevices: Whether ids that devices keep for themselves are used.
     init(_ bytes: Data, takesDevices: Bool) throws(Fault) {
@@ -42,6 +44,7 @@ struct LoggedRequest {
         player.playbackSessionID = line[.playbackSession]
         player.purpose = line[.purpose]
         player.region = line[.country]
+        player.isLogged = true
         if takesDevices { player.device = query["did"] }
         guard player.isNamed else { throw .nameless }
         self.room = room
@@ -49,6 +52,9 @@ struct LoggedRequest {
         self.player = player
         isLowLatency = query["_HLS_msn"] != nil || query["_HLS_skip"] != nil
         date = line.date
+        var hasher = Hasher()
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        mark = date == nil ? nil : UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
     /// Path and query.

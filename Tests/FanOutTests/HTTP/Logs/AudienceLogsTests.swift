@@ -60,7 +60,7 @@ struct AudienceLogsTests {
         #expect(audience.story == ["playlist r-1", "playlist r-2", "playlist no-r-1"])
         #expect(audience.events.map(\.playback) == [.hls, .llhls, .hls])
         #expect(audience.events.map(\.rendition) == [nil, "720p", nil])
-        #expect(audience.events.allSatisfy { $0.at == MonotonicTime(nanoseconds: 1_000_000_000) })
+        #expect(audience.events.allSatisfy { $0.at == MonotonicTime(nanoseconds: 1_000_000_000) && $0.isLogged })
         #expect(audience.requests.map(\.sid) == ["r-1", "r-2", "x-1", nil])
         clock.advance(by: .seconds(100))
         logs.advance()
@@ -81,6 +81,25 @@ struct AudienceLogsTests {
         clock.advance(by: .seconds(1))
         logs.advance()
         #expect(audience.story.count == 501 && audience.story.last == "playlist s-b")
+    }
+
+    @Test("A bundle that is pushed again changes nothing, and how late a line may be is a setting")
+    func repeated() async throws {
+        let logs = AudienceLogs(
+            audience: audience,
+            clock: clock,
+            wall: { Date(timeIntervalSince1970: 1_700_000_000) },
+            lateness: 20
+        ) { _ in true }
+        let bundle = (0..<30).map { Self.line("/live/r/media.m3u8?sid=r-\($0)", at: -Double($0)) }
+        let first = try await take(bundle, logs)
+        #expect(first.taken == 21 && first.late == 9 && first.repeated == 0)
+        let second = try await take(bundle, logs)
+        #expect(second.taken == 0 && second.late == 9 && second.repeated == 21)
+        #expect(logs.lag == 20_000 && logs.total.repeated == 21)
+        clock.advance(by: .seconds(60))
+        logs.advance()
+        #expect(audience.events.count == 21)
     }
 
     @Test("A small file that is a great many lines is refused before one of them is read")

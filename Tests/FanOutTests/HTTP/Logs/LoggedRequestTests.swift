@@ -34,6 +34,7 @@ struct LoggedRequestTests {
         player.playbackSessionID = "P"
         player.purpose = "prefetch"
         player.device = "0123456789abcdef"
+        player.isLogged = true
         #expect(request.player == player)
         #expect(try read(line).player.device == nil)
     }

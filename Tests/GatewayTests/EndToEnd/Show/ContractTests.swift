@@ -66,9 +66,9 @@ struct ContractTests {
         #expect(ingest["url"].string == "rtmp://127.0.0.1:\(gateway.endpoints.rtmpPort)/live")
         #expect(ingest["stream_key"].string?.count ?? 0 >= 32)
         let playback = joined.json["playback"]
-        #expect(playback["rtmp_url"].string == gateway.rtmpURL(room: "show"))
-        #expect(playback["flv_url"].string == gateway.flvURL(room: "show"))
-        #expect(playback["hls_url"].string == gateway.hlsURL(room: "show"))
+        #expect(playback["rtmp_url"].string?.hasPrefix(gateway.rtmpURL(room: "show") + "?sid=") == true)
+        #expect(playback["flv_url"].string?.hasPrefix(gateway.flvURL(room: "show") + "?sid=") == true)
+        #expect(playback["hls_url"].string?.hasPrefix(gateway.hlsURL(room: "show") + "?sid=") == true)
 
         let elsewhere = try await gateway.api(
             "POST",
