@@ -6,18 +6,16 @@ public import Stage
 public protocol RequestLogTaking: Sendable {
     /// Most bytes of a log as it is sent.
     var bodyLimit: Int { get }
-    /// Takes a log, a line of JSON for each request.
+    /// Takes a log, a line of JSON for each request, as it is or as a gzip file.
     ///
     /// - Parameters:
     ///   - name: Whose log it is.
-    ///   - isCompressed: Whether it is a gzip file.
     ///   - room: The one room, by unique name, that it may tell of; nil for all.
     ///   - body: Receives the log; called when it may be sent.
     /// - Throws: 53004 for what cannot be read, 53006 while too many are being read, 429 for a second one of the same
     ///   sender, and what `body` throws.
     func take(
         of name: String,
-        isCompressed: Bool,
         room: String?,
         body: @Sendable () async throws(StageError) -> ByteBuffer
     ) async throws(StageError) -> LogReceiptResource

@@ -42,7 +42,6 @@ struct LogRoutesTests {
             }
             let pushes = server.logs.pushes
             #expect(pushes.map(\.name) == Array(repeating: "edge", count: 5))
-            #expect(pushes.map(\.isCompressed) == [false, false, true, false, false])
             #expect(pushes.map(\.room) == [nil, nil, nil, "show", "show"])
         }
     }

@@ -107,6 +107,18 @@ extension OpenAPIDocument {
                     application/yaml:
                       schema:
                         type: string
+          /docs/errors:
+            get:
+              operationId: listErrors
+              summary: Every code, with where it is explained.
+              security: []
+              responses:
+                '200':
+                  description: A line for each refusal.
+                  content:
+                    text/plain:
+                      schema:
+                        type: string
           /docs/errors/{code}:
             get:
               operationId: explainError

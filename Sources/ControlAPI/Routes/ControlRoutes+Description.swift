@@ -10,6 +10,11 @@ extension ControlRoutes {
             Reply.text(OpenAPIDocument.text, type: "application/yaml")
         }
 
+        router.get("docs/errors") { _, _ in
+            let errors = StageError.documented.sorted { ($0.code, $0.message) < ($1.code, $1.message) }
+            return Reply.text(errors.map(\.entry).joined(separator: "\n") + "\n")
+        }
+
         // Where `more_info` of a refusal leads.
         router.get("docs/errors/:code") { _, context in
             let code = context.parameters.get("code").flatMap { Int($0) }
@@ -21,26 +26,36 @@ extension ControlRoutes {
 }
 
 extension StageError {
-    /// Every refusal of the gateway, one of each kind.
+    /// Every refusal of the gateway and of the client library, one of each kind.
     static let documented: [StageError] = [
         .tokenInvalid, .tokenRevoked, .tokenIssuerInvalid, .tokenExpired, .tokenGrantsInvalid, .operatorTokenInURL,
         .tokenSignatureInvalid, .tokenNotRevoked,
+        .bodyTooLarge,
         .malformed("..."), .invalidParameter("...", "is out of range"), .unknownRoute, WrongMethod.refusal,
         .tooManyRequests(retryAfter: 1), .internalFault, .serverBusy(retryAfter: nil),
         .roomNameInvalid, .roomNameTooLong, .roomNameCharactersInvalid, .roomCreationFailed, .roomFull, .roomNotFound,
+        .roomGone,
         .maximumParticipantsOutOfRange, .roomExists, .roomCompleted,
         .identityInvalid, .identityTooLong, .identityCharactersInvalid, .participantNotFound, .duplicateIdentity,
         .trackNotFound, .trackNameInvalid, .trackNameCharactersInvalid, .trackNameDuplicated,
-        .trackCapacityReached("..."), .codecUnsupported("..."), .signallingLost, .sessionTimedOut, .mediaLost,
+        .tooManyTracks, .trackCapacityReached("..."), .codecUnsupported("..."), .signallingLost, .sessionTimedOut,
+        .mediaLost,
         .notJoined, .reconnecting, .notAHost, .unknownMode, .tooManyHosts, .changeModeFailed, .readerTooSlow,
-        .invitationNotFound, .invitationClosed, .invitationExpired,
+        .invitationNotFound, .invitationClosed, .invitationExpired, .tooManyInvitations,
+        .participantRemoved, .hostQuarantined(seconds: 60), .onlyHostsArePinned,
+        .callNotConnected, .callConnectionLost, .requestCancelled,
         .assetNotFound, .assetFormatUnknown, .assetTooLarge(AssetStore.limit(of: .image)),
         .imageTooLarge(width: 8000, height: 6000), .tooManyAssets(AssetStore.maximumAssets),
-        .livestreamNotRunning, .outputInvalid("..."), .livestreamAlreadyStarted, .livestreamInFlight,
+        .livestreamNotRunning, .outputInvalid("..."), .lastOutput, .livestreamAlreadyStarted, .livestreamInFlight,
         .livestreamLimitReached, .livestreamNotStarted("..."), .livestreamLost("..."),
-        .hlsAlreadyStarted, .hlsNotStarted("..."), .hlsNotStopped("..."), .hlsFailed("..."),
-        .webhookNotFound, .tooManyWebhooks(20),
+        .hlsInFlight, .hlsAlreadyStarted, .hlsNotStarted("..."), .hlsNotStopped("..."), .hlsFailed("..."),
+        .recordingAlreadyStarted, .recordingInFlight, .recordingBeingWritten, .recordingNotStarted("..."),
+        .recordingNotRunning, .recordingNotDeleted("..."), .recordingFailed("..."), .recordingNotFound,
+        .snapshotNotThere, .webhookNotFound, .tooManyWebhooks(20),
     ]
+
+    /// One line of the index: code, name, what it says, and where its page is.
+    fileprivate var entry: String { "\(code) \(name): \(message). /docs/errors/\(code)" }
 
     /// What the refusal means and what to do, for people.
     fileprivate var explanation: String {

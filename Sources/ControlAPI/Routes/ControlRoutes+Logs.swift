@@ -16,16 +16,13 @@ extension ControlRoutes {
                 guard let found = try? directory.summary(of: bound) else { throw StageError.tokenGrantsInvalid }
                 room = found.name
             }
+            // Networks say it or do not; what it is shows in its first bytes.
             let coding = call.request.headers[.contentEncoding]?.lowercased() ?? "identity"
             guard ["identity", "gzip", "x-gzip"].contains(coding) else {
                 throw StageError.malformed("Content-Encoding must be gzip, or left out")
             }
             let limit = logs.bodyLimit
-            let receipt = try await logs.take(
-                of: call.claims.identity,
-                isCompressed: coding != "identity",
-                room: room
-            ) { () async throws(StageError) in
+            let receipt = try await logs.take(of: call.claims.identity, room: room) { () async throws(StageError) in
                 try await call.request.bytes(upTo: limit, else: .bodyTooLarge(limit: limit))
             }
             return try Reply.json(receipt)

@@ -149,7 +149,7 @@ public final class Livestreams: Sendable, LivestreamControlling {
             guard livestream.outputs.count > 1 else {
                 let message = "The last output stays; stop the livestream instead"
                 register.rooms[room]?.warn(LivestreamWarning(.lastOutput, output: name, message: message))
-                return .outputInvalid(message, status: 409)
+                return .lastOutput
             }
             if let push = register.rooms[room]?.remove(name) {
                 feeds.detach(push, room: room)

@@ -37,6 +37,11 @@ enum Gzip {
         case damaged
     }
 
+    /// Whether a file begins as one of gzip does (RFC 1952 2.3.1).
+    static func isGzip(_ file: ByteBuffer) -> Bool {
+        file.getInteger(at: file.readerIndex, as: UInt16.self) == 0x1F8B
+    }
+
     /// The bytes of a gzip file, of one or several members.
     ///
     /// - Parameter limit: Most bytes that they may become.

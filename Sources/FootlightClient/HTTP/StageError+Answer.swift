@@ -19,16 +19,6 @@ extension StageError {
     /// Seconds that an answer can make an app wait before it asks again; no gateway says more.
     private static let longestRetry = 3600
 
-    /// 499: the task that asked was cancelled; the code is what proxies write for a client that went away.
-    public static let requestCancelled = StageError(
-        code: 499,
-        name: "RequestCancelledError",
-        message: "The request was cancelled",
-        cause: "The task that waited for the answer was cancelled",
-        solution: "Ask again",
-        status: 499
-    )
-
     /// An answer that no gateway gives, as from a proxy on the way; the code is the HTTP status.
     ///
     /// Retryable with a 5xx status.

@@ -85,15 +85,9 @@ enum MixerMisbehaviour {
             return status == 0 ? "done" : "refused: \(String(cString: strerror(status)))"
         case "connect":
             let end = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = (UInt16(argument) ?? 0).bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            let status = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(end, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
+            let port = Int(UInt16(argument) ?? 0)
+            guard let address = try? SocketAddress(ipAddress: "127.0.0.1", port: port) else { return "no address" }
+            let status = address.withSockAddr { connect(end, $0, socklen_t($1)) }
             return outcome(status)
         case "limit":
             // Glibc's module does not show prlimit.

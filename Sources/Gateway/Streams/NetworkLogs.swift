@@ -12,7 +12,6 @@ struct NetworkLogs: RequestLogTaking {
 
     func take(
         of name: String,
-        isCompressed: Bool,
         room: String?,
         body: @Sendable () async throws(StageError) -> ByteBuffer
     ) async throws(StageError) -> LogReceiptResource {
@@ -20,7 +19,7 @@ struct NetworkLogs: RequestLogTaking {
         defer { logs.endReceiving(of: name) }
         let body = try await body()
         do throws(AudienceLogs.Fault) {
-            return LogReceiptResource(try await logs.take(body, isCompressed: isCompressed, of: name, room: room))
+            return LogReceiptResource(try await logs.take(body, of: name, room: room))
         } catch {
             switch error {
             case .tooLarge: throw .bodyTooLarge(limit: AudienceLogs.textLimit)

@@ -19,4 +19,13 @@ extension StageError {
         status: 503,
         isRetryable: true
     )
+    /// 499: the task that asked was cancelled; the code is what proxies write for a client that went away.
+    public static let requestCancelled = StageError(
+        code: 499,
+        name: "RequestCancelledError",
+        message: "The request was cancelled",
+        cause: "The task that waited for the answer was cancelled",
+        solution: "Ask again",
+        status: 499
+    )
 }

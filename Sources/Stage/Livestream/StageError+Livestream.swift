@@ -97,6 +97,15 @@ extension StageError {
         )
     }
 
+    /// 4015: a livestream has an output for as long as it runs.
+    public static let lastOutput = StageError(
+        code: 4015,
+        name: "INVALID_LIVESTREAM_CONFIG",
+        message: "The last output of a livestream cannot be removed",
+        cause: "The livestream runs, and this is its only output",
+        solution: "Stop the livestream instead, by POST to livestream/stop of the room",
+        status: 409
+    )
     private static func inFlight(_ subject: String) -> StageError {
         StageError(
             code: 3055,

@@ -28,6 +28,18 @@ extension StageError {
         solution: "Use mic, camera or screen",
         status: 400
     )
+    /// 53203: more tracks than a participant may publish.
+    ///
+    /// A participant has one track of each of three names, so that the gateway refuses a second one with 53304, and one
+    /// with another name with 53301 or 53303. This code is kept for clients that know it.
+    public static let tooManyTracks = StageError(
+        code: 53203,
+        name: "ParticipantMaxTracksExceededError",
+        message: "Participant publishes too many tracks",
+        cause: "A participant publishes a microphone, a camera and a screen at most",
+        solution: "Unpublish a track before the next one is published",
+        status: 409
+    )
     /// 53304: a second track of the same name.
     public static let trackNameDuplicated = StageError(
         code: 53304,

@@ -8,7 +8,6 @@ import Synchronization
 final class RecordingLogs: RequestLogTaking {
     struct Push: Equatable {
         var text: String
-        var isCompressed: Bool
         var name: String
         var room: String?
     }
@@ -21,12 +20,11 @@ final class RecordingLogs: RequestLogTaking {
 
     func take(
         of name: String,
-        isCompressed: Bool,
         room: String?,
         body: @Sendable () async throws(StageError) -> ByteBuffer
     ) async throws(StageError) -> LogReceiptResource {
         let text = String(buffer: try await body())
-        kept.withLock { $0.append(Push(text: text, isCompressed: isCompressed, name: name, room: room)) }
+        kept.withLock { $0.append(Push(text: text, name: name, room: room)) }
         let lines = text.split(separator: "\n").count
         return LogReceiptResource(taken: lines, ignored: 0, nameless: 0, malformed: 0, late: 0, dropped: 0)
     }

@@ -116,6 +116,7 @@ struct LivestreamsTests {
         let last = #expect(throws: StageError.self) { try livestreams.remove(output: "two", room: "R") }
         #expect(last?.code == 4015)
         #expect(last?.status == 409)
+        #expect(last?.solution.hasPrefix("Stop the livestream instead") == true)
         let warned = warnings.wait(until: .now().advanced(seconds: 20)) { $0.first }
         #expect(warned?.reason == .lastOutput)
         #expect(warned?.output == "two")

@@ -102,7 +102,7 @@ struct LogCountTests {
                 let lines = story.dropFirst(told).prefix { $0.second < now - 5 }.map(\.line)
                 told += lines.count
                 let body = ByteBuffer(string: lines.joined(separator: "\n"))
-                let receipt = try await logs.take(body, isCompressed: false, of: "cdn")
+                let receipt = try await logs.take(body, of: "cdn")
                 #expect(receipt.late == 0 && receipt.dropped == 0 && receipt.ignored == 0)
             }
             logs.advance()

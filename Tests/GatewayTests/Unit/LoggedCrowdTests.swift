@@ -139,7 +139,7 @@ struct LoggedCrowdTests {
                 if manner.isRepeated, bundles.count % 2 == 0 { bundles.append((now + 5, body)) }
             }
             for bundle in bundles where bundle.second <= now {
-                let receipt = try await logs.take(ByteBuffer(string: bundle.body), isCompressed: false, of: "cdn")
+                let receipt = try await logs.take(ByteBuffer(string: bundle.body), of: "cdn")
                 #expect(receipt.late == 0 && receipt.dropped == 0 && receipt.malformed == 0)
             }
             bundles.removeAll { $0.second <= now }

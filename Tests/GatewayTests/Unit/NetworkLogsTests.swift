@@ -19,10 +19,9 @@ struct NetworkLogsTests {
     private func take(
         _ logs: NetworkLogs,
         of name: String = "cdn",
-        isCompressed: Bool = false,
         _ body: @escaping @Sendable () async -> String
     ) async throws(StageError) -> LogReceiptResource {
-        try await logs.take(of: name, isCompressed: isCompressed, room: nil) { () async throws(StageError) in
+        try await logs.take(of: name, room: nil) { () async throws(StageError) in
             ByteBuffer(string: await body())
         }
     }
@@ -59,13 +58,11 @@ struct NetworkLogsTests {
     func refusals() async throws {
         let logs = networkLogs()
         let tooMany = String(repeating: "{\"a\":1}\n", count: AudienceLogs.lineLimit + 1)
-        for (text, isCompressed, code) in [
-            ("no gzip", true, StageError.malformed("").code), (tooMany, false, StageError.bodyTooLarge.code),
-            (String(repeating: #"{"a":".m3u8"}"# + "\n", count: 2_000), false, StageError.malformed("").code),
+        for (text, code) in [
+            ("no log", StageError.malformed("").code), (tooMany, StageError.bodyTooLarge.code),
+            (String(repeating: #"{"a":".m3u8"}"# + "\n", count: 2_000), StageError.malformed("").code),
         ] {
-            let error = await #expect(throws: StageError.self) {
-                try await take(logs, isCompressed: isCompressed) { text }
-            }
+            let error = await #expect(throws: StageError.self) { try await take(logs) { text } }
             #expect(error?.code == code, "\(text.prefix(20))")
         }
         #expect(try await take(logs) { "{\"a\":1}" }.ignored == 1)

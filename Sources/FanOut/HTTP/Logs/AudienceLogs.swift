@@ -14,13 +14,13 @@ public final class AudienceLogs: Sendable {
     public enum Fault: Error, Equatable {
         /// More than is read at a time.
         case tooLarge
-        /// Said to be a gzip file, and is none.
+        /// It begins as a gzip file does, and is none.
         case notGzip
         /// As many logs are being read as may be.
         case busy
         /// More lines than are read at a time.
         case tooManyLines
-        /// Most lines are no JSON, or do not say what was asked for and how that was answered.
+        /// Most lines, or all of a short log, are no JSON, or do not say what was asked for and how that was answered.
         case malformed
         /// Reading it took longer than it may.
         case tooMuchWork
@@ -90,16 +90,14 @@ public final class AudienceLogs: Sendable {
     /// What became of all lines until now.
     public var total: LogReceipt { state.withLock { $0.total } }
 
-    /// Takes a log, lines of JSON.
+    /// Takes a log, lines of JSON, as it is or as a gzip file.
     ///
     /// - Parameters:
-    ///   - isCompressed: Whether it is a gzip file.
     ///   - name: Whose log it is.
     ///   - room: The one room that it may tell of; nil for all.
     /// - Throws: A fault, and then no line of the log counts.
     public func take(
         _ body: ByteBuffer,
-        isCompressed: Bool,
         of name: String,
         room: String? = nil
     ) async throws(Fault) -> LogReceipt {
@@ -107,7 +105,7 @@ public final class AudienceLogs: Sendable {
         defer { state.withLock { $0.reading -= 1 } }
         var spent: Int64 = 0
         var start = Self.processorTime
-        let body = isCompressed ? try Self.expanded(body) : body
+        let body = Gzip.isGzip(body) ? try Self.expanded(body) : body
         guard body.readableBytes <= Self.textLimit else { throw .tooLarge }
         guard LogReading.lineCount(of: body, limit: Self.lineLimit) <= Self.lineLimit else { throw .tooManyLines }
         var reading = LogReading(body, room: room, takesDevices: takesDevices)
@@ -129,6 +127,7 @@ public final class AudienceLogs: Sendable {
             // It may go on on another thread.
             start = Self.processorTime
         }
+        guard !reading.isWhollyMalformed else { throw .malformed }
         let requests = reading.requests
         let read = reading.receipt
         let date = wall().timeIntervalSince1970

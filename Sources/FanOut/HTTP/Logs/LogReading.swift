@@ -32,6 +32,11 @@ struct LogReading {
         return receipt.malformed > Self.malformedLimit && receipt.malformed > others
     }
 
+    /// Nothing of what was read is a line of a log, and something was read.
+    var isWhollyMalformed: Bool {
+        receipt.malformed > 0 && requests.isEmpty && receipt.ignored == 0 && receipt.nameless == 0
+    }
+
     /// The lines of a text, empty ones included; counted to `limit` and one more.
     static func lineCount(of text: ByteBuffer, limit: Int) -> Int {
         text.withUnsafeReadableBytes { bytes in

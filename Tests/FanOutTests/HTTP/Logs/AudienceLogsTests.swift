@@ -29,7 +29,7 @@ struct AudienceLogsTests {
     ) async throws -> LogReceipt {
         var body = ByteBuffer(string: lines.joined(separator: "\n"))
         if isCompressed { body = try #require(Gzip.compress(body)) }
-        return try await logs.take(body, isCompressed: isCompressed, of: "cdn", room: room)
+        return try await logs.take(body, of: "cdn", room: room)
     }
 
     @Test("A playlist counts for its player when it is due; a receipt tells of every line, bad ones lose nothing")
@@ -76,7 +76,7 @@ struct AudienceLogsTests {
         members.writeImmutableBuffer(
             try #require(Gzip.compress(ByteBuffer(string: Self.line("/live/s/media.m3u8?sid=s-b"))))
         )
-        let receipt = try await logs.take(members, isCompressed: true, of: "cdn", room: "s")
+        let receipt = try await logs.take(members, of: "cdn", room: "s")
         #expect(receipt.taken == 1 && receipt.ignored == 1)
         clock.advance(by: .seconds(1))
         logs.advance()
@@ -110,12 +110,12 @@ struct AudienceLogsTests {
         // This one may not spend any time on lines.
         let idle = AudienceLogs(audience: audience, clock: clock, workLimit: 0) { _ in true }
         await #expect(throws: AudienceLogs.Fault.tooManyLines) {
-            try await idle.take(body, isCompressed: true, of: "cdn")
+            try await idle.take(body, of: "cdn")
         }
         let logs = logs()
         // As many as there may be are read: all other lines than those of playlists cost little.
         let most = ByteBuffer(string: String(repeating: "{\"a\":1}\n", count: AudienceLogs.lineLimit))
-        #expect(try await logs.take(most, isCompressed: false, of: "cdn").ignored == AudienceLogs.lineLimit)
+        #expect(try await logs.take(most, of: "cdn").ignored == AudienceLogs.lineLimit)
         #expect(logs.total.ignored == AudienceLogs.lineLimit)
     }
 
@@ -128,9 +128,14 @@ struct AudienceLogsTests {
         #expect(logs.total == LogReceipt())
         let good = Array(repeating: Self.line("/live/r/1/s1.m4s"), count: 2000)
         #expect(try await take(good + Array(repeating: "GET /x 200", count: 1900), logs).malformed == 1900)
-        #expect(try await take(Array(repeating: "x", count: 1000), logs).malformed == 1000)
         // One line without end is one.
-        #expect(try await take([String(repeating: "[", count: 5_000_000)], logs).malformed == 1)
+        #expect(try await take(good + [String(repeating: "[", count: 5_000_000)], logs).malformed == 1)
+        let total = logs.total
+        for lines in [Array(repeating: "x", count: 1000), ["{"], [String(repeating: "[", count: 5_000_000)]] {
+            await #expect(throws: AudienceLogs.Fault.malformed) { try await take(lines, logs) }
+        }
+        #expect(logs.total == total)
+        #expect(try await take(["", ""], logs) == LogReceipt())
     }
 
     @Test("A log that takes more than its time on the processor is refused, and no line of it counts")
@@ -156,15 +161,15 @@ struct AudienceLogsTests {
         let logs = logs()
         let whole = try #require(Gzip.compress(ByteBuffer(string: Self.line("/live/r/media.m3u8?sid=r-1"))))
         let part = try #require(whole.getSlice(at: 0, length: whole.readableBytes - 4))
-        for body in [ByteBuffer(string: "{}"), ByteBuffer(), part] {
+        for body in [ByteBuffer(bytes: [0x1F, 0x8B, 8]), part] {
             await #expect(throws: AudienceLogs.Fault.notGzip) {
-                try await logs.take(body, isCompressed: true, of: "cdn")
+                try await logs.take(body, of: "cdn")
             }
         }
         let bomb = try #require(Gzip.compress(ByteBuffer(repeating: 10, count: AudienceLogs.textLimit + 1)))
         #expect(bomb.readableBytes < 100_000)
         await #expect(throws: AudienceLogs.Fault.tooLarge) {
-            try await logs.take(bomb, isCompressed: true, of: "cdn")
+            try await logs.take(bomb, of: "cdn")
         }
         #expect(logs.total == LogReceipt())
         // None of them is still held to be read.
