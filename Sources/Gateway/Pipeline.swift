@@ -135,6 +135,7 @@ struct Pipeline: Sendable {
             clock: clock,
             configuration: ViewershipConfiguration(
                 targetDuration: Double(fanOut.hls.targetDuration),
+                longestBuffer: Double(fanOut.hls.windowLength + 1) * Double(fanOut.hls.targetDuration),
                 unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
                 viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
                 region: configuration.homeRegion ?? ""

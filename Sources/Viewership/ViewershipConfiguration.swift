@@ -11,6 +11,12 @@ public struct ViewershipConfiguration: Sendable, Equatable {
     public var targetDuration: Double
     /// How far apart two playlist fetches must be to prove that somebody watches; seconds.
     public var qualifyingGap: Double
+    /// For how long a player can go on from what it has in its buffer: as long as a playlist, and one segment; seconds.
+    ///
+    /// Who asks rarely counts that long after each request.
+    public var longestBuffer: Double
+    /// How far apart the first two playlists of a player that has fetched media may be; seconds.
+    public var longestInterval: Double
     /// Viewers by requests that are remembered at once, over all rooms; further ones are refused and counted.
     public var sessionLimit: Int
     /// Sessions of one client, a `PeerAddress.account`, that are not proven to watch; further ones are refused, nil for none.
@@ -31,6 +37,8 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         grace: Double = 30,
         targetDuration: Double = 2,
         qualifyingGap: Double = 2,
+        longestBuffer: Double = 22,
+        longestInterval: Double = 62,
         sessionLimit: Int = 1_000_000,
         unprovenPerClient: Int? = nil,
         viewersPerClient: Int? = nil,
@@ -42,6 +50,8 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         self.grace = grace
         self.targetDuration = targetDuration
         self.qualifyingGap = qualifyingGap
+        self.longestBuffer = longestBuffer
+        self.longestInterval = longestInterval
         self.sessionLimit = sessionLimit
         self.unprovenPerClient = unprovenPerClient
         self.viewersPerClient = viewersPerClient
@@ -53,7 +63,7 @@ public struct ViewershipConfiguration: Sendable, Equatable {
 
     /// How long after its last request a viewer still counts; seconds.
     ///
-    /// Connections have no such time: they close.
+    /// Longer for one that asks rarely. Connections have no such time: they close.
     public func timeout(of playback: PlaybackProtocol) -> Double {
         playback == .llhls ? max(10, 3 * targetDuration) : min(max(3 * targetDuration, 12), 30)
     }

@@ -55,7 +55,14 @@ struct ViewerSession {
     /// Median time between playlist fetches, in milliseconds; 0 until it is known.
     var poll: UInt16 = 0
     /// Open connections that present this id; more than one while a reconnect overtakes the end of the old connection.
-    var connections: UInt16 = 0
+    var connections: UInt8 {
+        get { spacing & 15 }
+        set { spacing = spacing & ~15 | min(newValue, 15) }
+    }
+    /// The number of connections, and above it the time between its last two playlists, in units of four seconds.
+    private var spacing: UInt8 = 0
+    /// Time between its playlists, in quarters of a second; stays at 63 seconds.
+    private var pace: UInt8 = 0
     private var highBytes: UInt8 = 0
     var flags: Flags = []
     /// How often it changed its rendition; stays at 255.
@@ -225,6 +232,26 @@ struct ViewerSession {
         let distance = sample - Int64(poll)
         poll = UInt16(clamping: Int64(poll) + min(max(distance, -step), step))
     }
+}
+
+extension ViewerSession {
+    /// How far apart its playlists are, in milliseconds; 0 until that is known.
+    var interval: Int64 { Int64(pace) * 250 }
+
+    /// Follows the time between playlists: to the shorter of the last two when it grows, by half when it shrinks.
+    ///
+    /// A page in the background asks rarely, and goes on to; a pause comes once.
+    ///
+    /// - Parameter isNew: It is not proven to watch yet, so that it has not paused.
+    mutating func noteInterval(_ interval: Int64, isNew: Bool = false) {
+        guard interval > 0 else { return }
+        let before = (Int64(spacing >> 4) + 1) * Self.spacingUnit
+        let confirmed = isNew ? interval : min(interval, before)
+        pace = max(UInt8(clamping: (confirmed + 249) / 250), pace / 2)
+        spacing = spacing & 15 | UInt8(clamping: min(interval / Self.spacingUnit, 15)) << 4
+    }
+
+    private static let spacingUnit: Int64 = 4000
 }
 
 extension ViewerSession {

@@ -4,7 +4,7 @@ import Stage
 /// What events do to a session.
 extension AudienceShard {
     mutating func opened(_ place: Int, playback: PlaybackProtocol, rendition: String?, at: Int64) {
-        if sessions[place].connections < .max { sessions[place].connections += 1 }
+        sessions[place].connections += 1
         sessions[place].flags.remove(.isRemote)
         relocate(place, playback, rendition, at: at)
         // It was proven to watch before: it is back from the moment its connection is open.
@@ -60,12 +60,28 @@ extension AudienceShard {
             guard mayCount(place), !isOld else { break }
             // It was thought to be gone because a log was late: it was not away.
             let wasHere = event.isLogged && at - sessions[place].lastHit < timeout(of: place) - logLag
+            if isPlaylist { goOn(place, at: at) }
             enter(place, since: wasHere ? min(sessions[place].mark, at) : at, at: at)
             if isPlaylist { sessions[place].mark = at }
         }
         // As a rule somebody looks at it already.
         guard !sessions[place].flags.contains(.isScheduled) else { return }
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
+    }
+
+    /// Who asks rarely is back: it went on to watch for as long as its buffer lasted, if it is known to ask so rarely.
+    private mutating func goOn(_ place: Int, at: Int64) {
+        let session = sessions[place]
+        let interval = at - session.lastHit
+        let rest = min(at, session.lastHit + longestBuffer) - session.mark
+        if session.interval > targetDuration * 2, interval <= session.interval * 3 / 2, rest > 0,
+            session.endReason == .timedOut, !playback(of: place).isContinuous
+        {
+            cells[Int(session.cell)].counts.watch += rest
+            sessions[place].noteWatched(rest)
+            sessions[place].mark += rest
+        }
+        sessions[place].noteInterval(interval)
     }
 
     /// A log tells of a request before those that it told of already.
@@ -92,6 +108,7 @@ extension AudienceShard {
             }
         } else {
             let isNew = sessions[place].phase == .new
+            sessions[place].noteInterval(at - sessions[place].mark, isNew: isNew)
             sessions[place].notePoll(at - sessions[place].mark, limit: targetDuration, isNew: isNew)
         }
         sessions[place].mark = max(at, sessions[place].mark)
@@ -191,7 +208,7 @@ extension AudienceShard {
             note(room, -1, at: at)
         }
         tell(place, end: endedAt, isClosed: false)
-        schedule(place, deadline: at + grace)
+        schedule(place, deadline: at + grace(of: place))
         // Another connection of the same participant counts in the place of this one.
         if goesOnSeated { resume(playersOf: session.viewer, at: at) }
     }
@@ -319,7 +336,7 @@ extension AudienceShard {
             guard silence <= now else { return schedule(place, deadline: silence) }
             depart(place, endedAt: settledEnd(of: session), reason: .timedOut, at: now)
         case .ended:
-            let end = session.since + grace
+            let end = session.since + grace(of: Int(place))
             guard end <= now else { return schedule(place, deadline: end) }
             session.connections > 0 ? renew(place) : close(place)
         case .new, .live:
@@ -330,7 +347,9 @@ extension AudienceShard {
 
     /// The last request was followed by half a poll of watching, on average.
     func settledEnd(of session: ViewerSession) -> Int64 {
-        session.flags.contains(.isPaused) ? session.lastHit : session.lastHit + Int64(session.poll) / 2
+        guard !session.flags.contains(.isPaused) else { return session.lastHit }
+        let isRare = session.interval > 2 * targetDuration
+        return session.lastHit + (isRare ? min(session.interval, longestBuffer) : Int64(session.poll)) / 2
     }
 
     /// Ends every session of the room, for good, a number of places at a time.

@@ -33,6 +33,9 @@ struct AudienceShard: ~Copyable {
     let targetDuration: Int64
     let hlsTimeout: Int64
     let llhlsTimeout: Int64
+    /// For how long a player can go on without asking.
+    let longestBuffer: Int64
+    let longestInterval: Int64
     let sessionLimit: Int
     let roomLimit: Int
     /// Ids issued before this second were issued by an earlier run.
@@ -94,6 +97,8 @@ struct AudienceShard: ~Copyable {
         targetDuration = Int64(configuration.targetDuration * 1000)
         hlsTimeout = Int64(configuration.timeout(of: .hls) * 1000)
         llhlsTimeout = Int64(configuration.timeout(of: .llhls) * 1000)
+        longestBuffer = Int64(configuration.longestBuffer * 1000)
+        longestInterval = Int64(configuration.longestInterval * 1000)
         sessionLimit = max(1, configuration.sessionLimit / SessionID.shardCount)
         roomLimit = configuration.roomLimit
         self.startSecond = startSecond
@@ -261,9 +266,24 @@ struct AudienceShard: ~Copyable {
         case _ where session.flags.contains(.isRemote): return Self.beaconTimeout
         // A connection has no time-out of its own; what a log will tell of may be some time on its way.
         case .sdk, .rtmp, .flv: return Self.announcement + logLag
-        case .hls: return hlsTimeout + (session.isLogged ? logLag : 0)
-        case .llhls: return llhlsTimeout + (session.isLogged ? logLag : 0)
+        case .hls, .llhls: return silence(of: place) + (session.isLogged ? logLag : 0)
         }
+    }
+
+    /// How long after its last request a viewer by requests counts.
+    ///
+    /// Where it asks rarely as long as what it has in its buffer can last. One that has media, and is not proven to watch
+    /// yet, may ask as rarely as any.
+    private func silence(of place: Int) -> Int64 {
+        let session = sessions[place]
+        let usual = playback(of: place) == .llhls ? llhlsTimeout : hlsTimeout
+        guard session.phase != .new else { return waits[Int32(place)] == nil ? usual : max(usual, longestInterval) }
+        return max(usual, min(session.interval * 3 / 2, longestBuffer))
+    }
+
+    /// How long after its end a session may come back as the same.
+    func grace(of place: Int) -> Int64 {
+        playback(of: place).isContinuous ? grace : max(grace, sessions[place].interval + 5000)
     }
 
     // MARK: Rooms and cells

@@ -114,6 +114,27 @@ struct RequestViewerTests {
         #expect(session.poll == 2000)
     }
 
+    @Test("the time between playlists is that of the last two, which one pause does not lengthen")
+    func interval() {
+        var session = ViewerSession(nonce: 0, code: 0, cell: 0, since: 0, lastHit: 0)
+        session.connections += 1
+        session.noteInterval(13_000, isNew: true)
+        #expect(session.interval == 13_000)
+        for _ in 0..<8 { session.noteInterval(2000) }
+        #expect(session.interval == 2000)
+        session.noteInterval(30_000)
+        #expect(session.interval == 4000)
+        session.noteInterval(2000)
+        session.noteInterval(2000)
+        #expect(session.interval == 2000)
+        for _ in 0..<2 { session.noteInterval(60_000) }
+        #expect(session.interval == 60_000)
+        session.noteInterval(Int64.max / 4)
+        #expect(session.interval == 63_750 && session.connections == 1)
+        for _ in 0..<20 { session.connections += 1 }
+        #expect(session.connections == 15)
+    }
+
     @Test("a valid id that was never seen, of an earlier run, is taken over")
     func adoption() {
         let before = Stand()
@@ -243,5 +264,64 @@ struct RequestViewerTests {
         #expect(stand.report.leaves == 1000)
         let places = stand.ledger.owners.map { $0.shard.withLock { $0.sessions.count } }.reduce(0, +)
         #expect(places < 200)
+    }
+
+    @Test(
+        "who asks rarely from the beginning is one viewer for as long as its buffer can last",
+        arguments: [5.0, 8, 11, 13, 15, 20]
+    )
+    func rare(interval: Double) {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        for poll in 0...20 {
+            let second = Double(poll) * interval
+            stand.advance(to: second)
+            #expect(poll < 2 || stand.report.concurrent == 1, "\(second)")
+            stand.record(sid, .playlistServed, at: second, by: .hls)
+            stand.record(sid, .delivered, at: second, by: .hls)
+        }
+        stand.advance(to: 20 * interval + 100)
+        #expect(stand.report.joins == 1 && stand.report.leaves == 1)
+        let watched = 20.5 * interval
+        #expect(abs(stand.report.watchTimeSeconds / watched - 1) < 0.01, "\(stand.report.watchTimeSeconds)")
+        #expect(stand.report.excluded[.unqualified] == 0)
+    }
+
+    @Test("who asks more rarely than its buffer lasts watches that long each time", arguments: [30.0, 60])
+    func tooRare(interval: Double) {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        for poll in 0...20 {
+            let second = Double(poll) * interval
+            stand.advance(to: second)
+            stand.record(sid, .playlistServed, at: second, by: .hls)
+            stand.record(sid, .delivered, at: second, by: .hls)
+            if poll > 0 { #expect(stand.report.concurrent == 1) }
+        }
+        stand.advance(to: 20 * interval + 200)
+        #expect(stand.report.joins == 1 && stand.report.leaves == 1)
+        // The time that proved it is watched whole; each one after it as long as a buffer lasts, the last by half of it.
+        #expect(abs(stand.report.watchTimeSeconds - (interval + 19 * 22 + 11)) < 2, "\(stand.report.watchTimeSeconds)")
+        #expect(stand.report.brokenIdentities == [])
+    }
+
+    @Test("a page that goes into the background, and asks every 13 seconds, counts on but for the first two times")
+    func background() {
+        let stand = Stand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.poll(sid, from: 0, to: 60)
+        var second = 60.0
+        for poll in 0..<20 {
+            second += 13
+            stand.advance(to: second)
+            #expect(poll < 2 || stand.report.concurrent == 1, "\(second)")
+            stand.record(sid, .playlistServed, at: second, by: .hls)
+        }
+        // Of these two times nothing but half of a poll is counted.
+        #expect(stand.report.joins == 1 && abs(stand.report.watchTimeSeconds - (second - 24)) < 1)
+        // In front again it is noticed as soon as before when it leaves.
+        stand.poll(sid, from: second + 2, to: second + 12)
+        stand.advance(to: second + 26)
+        #expect(stand.report.concurrent == 0)
     }
 }
