@@ -69,18 +69,12 @@ extension AudienceShard {
         } ?? false
     }
 
-    /// Says that the session `id` is one of the viewer's players; a session that is not known yet is expected.
+    /// Says that the session `id` is one of the viewer's players; one that is not known yet is when it plays.
     ///
     /// - Returns: false when the session is another viewer's, or there is no space for it.
     mutating func attribute(_ id: SessionID, room name: String, key: ViewerKey, at: Int64, verify: () -> Bool) -> Bool {
         if let known = place(of: id, room: name, verify: verify) { return attribute(known, to: key, at: at) }
-        guard hasSpace(), let room = makeRoom(name) else {
-            reject(.full)
-            return false
-        }
-        let place = add(id, room: room, playback: .sdk, at: at)
-        schedule(place, deadline: at + timeout(of: place))
-        return attribute(place, to: key, at: at)
+        return expect(id, of: key, room: name)
     }
 
     /// The session plays on and never counts, unless it counts already.

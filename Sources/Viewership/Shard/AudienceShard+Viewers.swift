@@ -219,7 +219,20 @@ extension AudienceShard {
         }
     }
 
-    /// The id with this proof is the viewer's, also when its session is forgotten meanwhile.
+    /// An id was made for the viewer, which may use it for a player.
+    ///
+    /// - Returns: false when it is another one's, or there is no place for the viewer.
+    mutating func expect(_ id: SessionID, of key: ViewerKey, room name: String) -> Bool {
+        if let owner = ownedCodes[id.code] { return viewers[Int(owner)]?.key == key }
+        guard let room = makeRoom(name), let viewer = makeViewer(key, room: room) else {
+            reject(.full)
+            return false
+        }
+        own(id.code, by: viewer)
+        return true
+    }
+
+    /// The id with this proof is the viewer's, before its session is known and when that is forgotten.
     private mutating func own(_ code: UInt64, by viewer: Int32) {
         guard ownedCodes.updateValue(viewer, forKey: code) == nil else { return }
         viewers[Int(viewer)]?.codes.append(code)

@@ -89,8 +89,9 @@ struct ParticipantTests {
     @Test("a token shown later joins player and participant into one viewer")
     func attributedLate() {
         let stand = Stand()
-        // The id was made for the participant and came back after its session was forgotten.
+        // The id was made for the participant, which has left and come back since.
         let sid = stand.ledger.makeSession(room: stand.room, identity: "ann")
+        stand.ledger.participantLeft(room: stand.room, identity: "ann")
         stand.advance(to: 60)
         stand.watch(sid, from: 60, by: .rtmp)
         stand.ledger.participantWatching(room: stand.room, identity: "ann")

@@ -36,6 +36,8 @@ struct PresenceTests {
         stand.ledger.participantWatching(room: stand.room, identity: "eve")
         let sid = stand.ledger.makeSession(room: stand.room, identity: "eve")
         stand.advance(to: 120)
+        // Until it is used it is no playback.
+        #expect(stand.report.unfiltered == 1 && stand.report.concurrent == 1)
         stand.watch(sid, from: 120, by: .flv)
         #expect(stand.report.concurrent == 1 && stand.report.anonymous == 0 && stand.report.joins == 1)
     }
