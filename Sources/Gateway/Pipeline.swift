@@ -157,6 +157,13 @@ struct Pipeline: Sendable {
                 logger.error("the file of regions is of no use", metadata: ["file": "\(path)", "reason": "\(error)"])
             }
         }
+        if let path = configuration.robotList {
+            do throws(RobotList.Fault) {
+                viewership.useRobots(try RobotList(path: path))
+            } catch {
+                logger.error("the list of robots is of no use", metadata: ["file": "\(path)", "reason": "\(error)"])
+            }
+        }
         let news = LivestreamNews(stage: stage)
         livestreams = Livestreams(
             feeds: feeds,

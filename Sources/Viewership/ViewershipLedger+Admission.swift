@@ -167,7 +167,7 @@ extension ViewershipLedger {
     }
 
     private func visitor(of request: PlayerRequest, id: SessionID, room: String) -> Visitor {
-        let agent = UserAgent(request.userAgent)
+        let agent = UserAgent(request.userAgent, robots: robotList)
         var visitor = Visitor()
         visitor.client = agent.client
         visitor.region = Region.normalized(request.region)
@@ -199,7 +199,7 @@ extension ViewershipLedger {
     /// Why what asks never counts, by its token and its name for itself; nil for a viewer.
     private func exclusion(of request: PlayerRequest, _ agent: UserAgent? = nil) -> Exclusion? {
         if request.role != .viewer { return .role }
-        return (agent ?? UserAgent(request.userAgent)).isUncounted ? .agent : nil
+        return (agent ?? UserAgent(request.userAgent, robots: robotList)).isUncounted ? .agent : nil
     }
 
     private func refuse() -> ViewerAdmission {

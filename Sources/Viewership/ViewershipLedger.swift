@@ -44,6 +44,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     /// The watch time that `metrics()` last gave out.
     let publishedWatch = Mutex<[String: [Dimensions: Int64]]>([:])
     private let regions = Mutex<RegionDatabase?>(nil)
+    private let robots = Mutex(RobotList())
     private let lastAdvance: Atomic<Int64>
     let hasRestored = Atomic<Bool>(false)
     let refusedCodes = Atomic<Int>(0)
@@ -160,6 +161,13 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     public func useRegions(_ database: RegionDatabase) {
         regions.withLock { $0 = database }
     }
+
+    /// Goes on to tell viewers from others by `list`.
+    public func useRobots(_ list: RobotList) {
+        robots.withLock { $0 = list }
+    }
+
+    var robotList: RobotList { robots.withLock { $0 } }
 
     /// The region of a numeric address; empty where nobody knows.
     func region(of address: String) -> String {

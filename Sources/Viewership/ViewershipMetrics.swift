@@ -83,7 +83,9 @@ extension ViewershipLedger {
         }
         rejections.add(Double(refusedSenders.load(ordering: .relaxed)), ("reason", "sender"))
         rejections.add(Double(refusedRooms.load(ordering: .relaxed)), ("reason", "room"))
-        return [beats, rejections, adopted]
+        var robots = MetricFamily("footlight_robot_list_info", .gauge, "By which list robots are told from viewers.")
+        robots.add(1, ("source", RobotWords.source), ("date", RobotWords.date))
+        return [beats, rejections, adopted, robots]
     }
 }
 

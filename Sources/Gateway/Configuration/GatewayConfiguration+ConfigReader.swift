@@ -46,6 +46,7 @@ extension GatewayConfiguration {
         "viewership.keep_minutes", "viewership.beats_port", "viewership.regions", "viewership.proxies",
         "viewership.region_header",
         "viewership.region", "viewership.device_ids", "viewership.log_lateness",
+        "viewership.robots",
         "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
 
@@ -127,6 +128,7 @@ extension GatewayConfiguration {
         regionHeader = try read.string("viewership.region_header")
         homeRegion = try read.string("viewership.region")
         takesDeviceIDs = try read.bool("viewership.device_ids") ?? takesDeviceIDs
+        robotList = try read.string("viewership.robots")
         logLateness = try read.int("viewership.log_lateness", in: 1...600) ?? logLateness
         guard TrustedProxies(trustedProxies) != nil else {
             throw ConfigurationError(

@@ -39,6 +39,7 @@ extension GatewayConfiguration {
             "viewership.region_header: \(regionHeader ?? "none")",
             "viewership.region: \(homeRegion ?? "none")",
             "viewership.device_ids: \(takesDeviceIDs)",
+            "viewership.robots: \(robotList ?? "none")",
             "viewership.log_lateness: \(logLateness)",
             "viewership.beats_port: \(beatsPort.map(String.init) ?? "off")",
             "webhooks.allow_private: \(allowsPrivateWebhooks)",

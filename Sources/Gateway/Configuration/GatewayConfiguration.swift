@@ -90,6 +90,8 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Who switches it on has asked the viewers for their consent.
     public var takesDeviceIDs = false
+    /// `viewership.robots`: a file with further words by which robots are told from viewers, one a line.
+    public var robotList: String?
     /// `viewership.log_lateness`: seconds after which a line of a content network's log comes too late to count.
     public var logLateness = 90
     /// `viewership.beats_port`: UDP on `host`, where a server in front of this one reports by syslog who asked for playlists.

@@ -1,51 +1,42 @@
 /// What a player's name for itself tells: its class, and whether it is no viewer at all.
 struct UserAgent {
-    /// Words of link previewers, crawlers and checkers of availability, in small letters.
-    ///
-    /// Seen in the names that the makers publish. Whoever needs an accredited list has to license one.
-    private static let uncounted = [
-        "bot/", "bot;", "bot)", "crawler", "spider", "facebookexternalhit", "facebookcatalog", "slackbot", "twitterbot",
-        "discordbot", "whatsapp/", "telegrambot", "linkedinbot", "skypeuripreview", "embedly", "quora link preview",
-        "pinterest/0", "redditbot", "applebot", "googlebot", "bingpreview", "yandexbot", "baiduspider", "duckduckbot",
-        "adsbot-google", "google-inspectiontool", "meta-external", "yahoo! slurp", "snap url preview", "vkshare",
-        "viber/", "mastodon/", "iframely", "headlesschrome-lighthouse", "chrome-lighthouse", "pingdom", "uptimerobot",
-        "statuscake", "blackbox exporter", "kube-probe", "googlehc/", "elb-healthchecker",
-    ]
-    private static let tools = [
+    private static let tools = WordIndex([
         "lavf/", "libavformat", "vlc/", "libvlc", "curl/", "wget/", "gstreamer", "mpv", "mplayer", "python",
         "go-http-client",
         "librtmp", "rtmpdump", "fmle/", "obs/", "okhttp-test", "nsplayer", "streamlink", "ffmpeg", "lnx ",
-    ]
-    private static let televisions = [
+    ])
+    private static let televisions = WordIndex([
         "smarttv", "smart-tv", "tizen", "webos", "web0s", "roku", "appletv", "apple tv", "googletv", "google tv",
         "android tv", "bravia", "; aft", "crkey", "hbbtv", "netcast", "viera", "xbox", "playstation", "tvos",
-    ]
+    ])
+    private static let apple = WordIndex(["iphone", "ipad", "ipod", "applecoremedia"])
+    private static let android = WordIndex(["android", "exoplayer", "stagefright"])
+    private static let browsers = WordIndex(["mozilla/"])
+    /// Bytes of a name that are looked at.
+    private static let length = 512
 
     let client: ClientClass
     let isUncounted: Bool
 
     /// - Parameter text: nil and the empty text are of no known class.
-    init(_ text: String?) {
+    init(_ text: String?, robots: RobotList) {
         guard let text, !text.isEmpty else {
             client = .unknown
             isUncounted = false
             return
         }
-        let name = String(text.prefix(512)).lowercased()
-        func has(_ words: [String]) -> Bool { words.contains { name.contains($0) } }
-        isUncounted = has(Self.uncounted)
+        let name = text.utf8.prefix(Self.length).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        isUncounted = robots.names(name)
         client =
-            if has(Self.televisions) {
+            if Self.televisions.isIn(name) {
                 .tv
-            } else if name.contains("iphone") || name.contains("ipad") || name.contains("ipod")
-                || name.contains("applecoremedia")
-            {
+            } else if Self.apple.isIn(name) {
                 .ios
-            } else if name.contains("android") || name.contains("exoplayer") || name.contains("stagefright") {
+            } else if Self.android.isIn(name) {
                 .android
-            } else if has(Self.tools) {
+            } else if Self.tools.isIn(name) {
                 .tool
-            } else if name.contains("mozilla/") {
+            } else if Self.browsers.isIn(name) {
                 .web
             } else {
                 .unknown
