@@ -19,7 +19,7 @@ struct RoomRoutesTests {
             let room = try made.decode(RoomResource.self)
             #expect(room.uniqueName == "show" && room.status == "in-progress" && room.maxHosts == 4)
             #expect(room.program.width == 640 && room.program.fps == Rate("29.97") && room.program.preset == "faster")
-            #expect(room.program.videoBitrate == 3000 && room.program.jitterTarget == 300)
+            #expect(room.program.videoBitrate == 1000 && room.program.jitterTarget == 300)
             #expect(room.endTime == nil)
             #expect(
                 room.counts == CountsResource(hosts: 0, audience: 0, anonymous: 0, signallingOnly: 0, participants: 0)
@@ -55,6 +55,29 @@ struct RoomRoutesTests {
             #expect(plain.playback.rtmpURL == "rtmp://127.0.0.1:1935/live/show")
             #expect(plain.playback.flvURL.hasSuffix("/live/show.flv"))
             #expect(plain.links["layout"]?.hasSuffix("/v1/rooms/show/layout") ?? false)
+        }
+    }
+
+    @Test("D36 a program that names no video rate gets the one of its size and frame rate, its renditions as well")
+    func usualRates() async throws {
+        try await ControlServer.run { (server) async throws in
+            for (size, rate) in [
+                (#""width":1920,"height":1080"#, 5000), (#""width":1280,"height":720"#, 3000),
+                (#""preset":"fast""#, 3000),
+                (#""width":854,"height":480"#, 2000), (#""width":360,"height":640"#, 1000),
+                (#""width":1920,"height":1080,"fps":60"#, 7500),
+                (#""width":640,"height":360,"video_bitrate":800"#, 800),
+            ] {
+                let body = #"{"unique_name":"sized","program":{\#(size)}}"#
+                let made = try await server.ask("POST", "/v1/rooms", body).decode(RoomResource.self)
+                #expect(made.program.videoBitrate == rate, "\(size)")
+                _ = try await server.ask("POST", "/v1/rooms/sized", #"{"status":"completed"}"#)
+            }
+            let ladder =
+                #"[{"name":"480p","fps":30},{"name":"720p"},{"name":"tiny","width":320,"height":180,"fps":30}]"#
+            let body = #"{"unique_name":"b","program":{"width":1920,"height":1080,"fps":60,"renditions":\#(ladder)}}"#
+            let room = try await server.ask("POST", "/v1/rooms", body).decode(RoomResource.self)
+            #expect(room.program.renditions?.map(\.videoBitrate) == [4500, 2000, 300])
         }
     }
 

@@ -131,7 +131,10 @@ extension OpenAPIDocument {
                   description: 'Pictures per second, 1 to 60: 30, 29.97, or "30000/1001".'
                 video_bitrate:
                   type: integer
-                  description: 'Video kilobits per second, 10 to 10 000.'
+                  description: >-
+                    Video kilobits per second, 10 to 10 000. Left out: what suits the size, 5000 at 1080p, 3000 at 720p,
+                    2000 at 480p and 1000 at 360p, by the number of pixels between these and below, at least 300; above 30
+                    pictures a second more, half as much again at 60.
                 audio_bitrate:
                   type: integer
                   description: 'Audio kilobits per second, 10 to 320.'

@@ -41,16 +41,18 @@ extension ProgramConfiguration {
                 "must be a rate between 1 and 60, such as 30, 29.97 or \"30000/1001\""
             )
         }
+        let (width, height) = (resource.width ?? usual.width, resource.height ?? usual.height)
         self.init(
-            width: resource.width ?? usual.width,
-            height: resource.height ?? usual.height,
+            width: width,
+            height: height,
             frameRate: rate,
-            videoBitrate: resource.videoBitrate ?? usual.videoBitrate,
+            videoBitrate: resource.videoBitrate
+                ?? ProgramQuality.videoBitrate(width: width, height: height, frameRate: rate),
             audioBitrate: resource.audioBitrate ?? usual.audioBitrate,
             preset: resource.preset ?? usual.preset,
             keyInterval: resource.keyInterval ?? usual.keyInterval,
             jitterTarget: resource.jitterTarget ?? usual.jitterTarget
         )
-        ladder = try RenditionLadder(resource, isUpright: height > width)
+        ladder = try RenditionLadder(resource, isUpright: height > width, frameRate: rate)
     }
 }

@@ -49,8 +49,15 @@ public struct LivestreamOptions: Sendable, Hashable {
     public var effectiveHeight: Int { height ?? effectiveQuality.height }
     /// The rate of pictures asked for, or 30.
     public var effectiveFrameRate: FrameRate { frameRate ?? FrameRate(30) }
-    /// The video rate asked for, or the one that suits the quality.
-    public var effectiveVideoBitrate: Int { videoBitrate ?? effectiveQuality.videoBitrate }
+    /// The video rate asked for, or the one that suits the size and the rate of pictures.
+    public var effectiveVideoBitrate: Int {
+        videoBitrate
+            ?? ProgramQuality.videoBitrate(
+                width: effectiveWidth,
+                height: effectiveHeight,
+                frameRate: effectiveFrameRate
+            )
+    }
     /// The audio rate asked for, or 128.
     public var effectiveAudioBitrate: Int { audioBitrate ?? 128 }
 

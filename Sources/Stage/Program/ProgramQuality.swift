@@ -25,7 +25,7 @@ public enum ProgramQuality: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// Video kilobits per second when nothing else is asked for.
+    /// Video kilobits per second at up to 30 pictures a second when nothing else is asked for.
     public var videoBitrate: Int {
         switch self {
         case .fullHD: 5000
@@ -33,5 +33,25 @@ public enum ProgramQuality: String, Sendable, Hashable, Codable, CaseIterable {
         case .standard: 2000
         case .low: 1000
         }
+    }
+
+    /// Video kilobits per second that suit a size and a rate of pictures, 300 to 10 000 in steps of 100.
+    ///
+    /// A named size has its own; between two of them the number of pixels decides, and beyond them the rate grows with the
+    /// pixels. Above 30 pictures a second it grows to one and a half times as much at 60. Any size may be asked about,
+    /// checked or not.
+    public static func videoBitrate(width: Int, height: Int, frameRate: FrameRate) -> Int {
+        let pixels = max(Double(width) * Double(height), 0)
+        let steps = allCases.map { (pixels: Double($0.width * $0.height), bitrate: Double($0.videoBitrate)) }
+        guard let largest = steps.first, let smallest = steps.last else { return 0 }
+        var bitrate = largest.bitrate * pixels / largest.pixels
+        if pixels < smallest.pixels { bitrate = smallest.bitrate * pixels / smallest.pixels }
+        for (above, below) in zip(steps, steps.dropFirst()) where (below.pixels...above.pixels).contains(pixels) {
+            let part = (pixels - below.pixels) / (above.pixels - below.pixels)
+            bitrate = below.bitrate + part * (above.bitrate - below.bitrate)
+        }
+        // A rate that was not checked may be no number, which no comparison holds for.
+        if frameRate.perSecond > 30 { bitrate *= 1 + min(frameRate.perSecond - 30, 30) / 60 }
+        return Int(min(max((bitrate / 100).rounded() * 100, 300), 10_000))
     }
 }

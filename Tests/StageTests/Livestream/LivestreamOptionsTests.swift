@@ -30,6 +30,21 @@ struct LivestreamOptionsTests {
     }
 
     @Test(
+        "D36 the video rate grows with the pixels and with the rate of pictures, inside of its bounds",
+        arguments: [
+            (1920, 1080, 60, 7500), (1280, 720, 60, 4500), (1280, 720, 45, 3800), (1280, 720, 15, 3000),
+            (1080, 1920, 30, 5000), (960, 540, 30, 2200), (1600, 900, 30, 3900), (320, 180, 30, 300),
+            (480, 270, 30, 600), (1920, 1920, 60, 10_000), (Int.max, Int.max, 30, 10_000), (-2, 720, 30, 300),
+        ]
+    )
+    func rate(width: Int, height: Int, fps: Int, bitrate: Int) {
+        #expect(ProgramQuality.videoBitrate(width: width, height: height, frameRate: FrameRate(fps)) == bitrate)
+        let options = LivestreamOptions(width: width, height: height, frameRate: FrameRate(fps))
+        #expect(options.effectiveVideoBitrate == bitrate)
+        #expect(ProgramQuality.videoBitrate(width: 640, height: 360, frameRate: FrameRate(0, per: 0)) == 1000)
+    }
+
+    @Test(
         "D36 what is out of bounds is refused with the field's name",
         arguments: [
             ("width", LivestreamOptions(width: 1281)), ("height", LivestreamOptions(height: 721)),
