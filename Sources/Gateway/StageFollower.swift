@@ -70,6 +70,7 @@ struct StageFollower: Sendable {
     /// Makes ready what a room needs: a new one, or one found again after a restart with everybody who was in it.
     private func open(_ room: RoomView) {
         viewership.roomBegan(room.name, sid: room.sid)
+        viewership.limitAudience(of: room.name, to: room.settings.maximumAudience)
         viewership.setBitrates(room.name, room.settings.program.bitrates)
         let (feed, renditions) = feeds.open(room.name, with: room.settings.program.ladder)
         hls.roomBegan(room.name, feed: feed, renditions: renditions, isExpected: room.isExpectedOnAir)
@@ -156,6 +157,7 @@ struct StageFollower: Sendable {
         feeds.closeRenditions(of: room, reason: .roomEnded)
         feeds.close(room, reason: .roomEnded)
         viewership.roomEnded(room)
+        viewership.limitAudience(of: room, to: nil)
         assets.roomEnded(event.roomSID)
     }
 }

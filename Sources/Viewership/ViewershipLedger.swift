@@ -32,6 +32,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let owners: [Owner]
     /// What each client has, over all shards.
     let clients: ClientSessionLedger
+    /// What rooms with a limit have left, over all shards.
+    let places = RoomPlaces()
     let book: Mutex<RoomBook>
     /// The wall clock, read once; from then on the monotonic clock carries it.
     let wall: RoomBook.Wall
@@ -85,12 +87,14 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
             watching: configuration.viewersPerClient
         )
         self.clients = clients
+        let places = places
         owners = (0..<SessionID.shardCount).map { number in
             Owner(
                 AudienceShard(
                     number: UInt8(number),
                     configuration: configuration,
                     clients: clients,
+                    places: places,
                     now: start.milliseconds,
                     startSecond: second
                 )

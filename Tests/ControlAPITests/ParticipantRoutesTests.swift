@@ -126,6 +126,26 @@ struct ParticipantRoutesTests {
         }
     }
 
+    @Test("Q11 a room whose audience is limited lets so many watch, those included who are on their way")
+    func limitedAudience() async throws {
+        try await ControlServer.run { (server) async throws in
+            for wrong in ["0", "1000001"] {
+                let body = #"{"unique_name":"a","max_audience":\#(wrong)}"#
+                #expect(try await server.ask("POST", "/v1/rooms", body).refusal == "400/3073")
+            }
+            try await server.makeRoom("show", #","max_audience":2"#)
+            let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(room.maxAudience == 2)
+            #expect(try await server.join("show", "eve", "RECV_ONLY").status == 201)
+            #expect(try await server.join("show", "fay", "RECV_ONLY").status == 201)
+            #expect(try await server.join("show", "gil", "RECV_ONLY").refusal == "409/53105")
+            #expect(try await server.join("show", "ann").status == 201, "a host is no audience")
+            #expect(try await server.join("show", "eve", "RECV_ONLY").status == 201, "she takes her own place")
+            #expect(try await server.ask("DELETE", "/v1/rooms/show/participants/fay").status == 204)
+            #expect(try await server.join("show", "gil", "RECV_ONLY").status == 201)
+        }
+    }
+
     @Test("V17 and V19 a participant changes its own mode as far as its token goes; others only make it step down")
     func modes() async throws {
         try await ControlServer.run { (server) async throws in

@@ -51,6 +51,11 @@ extension OpenAPIDocument {
                 max_hosts:
                   type: integer
                   description: 'Hosts, 1 to 50; 12 when left out.'
+                max_audience:
+                  type: integer
+                  description: >-
+                    Viewers, whatever they play with, 1 to 1 000 000; any number when left out. Further ones are refused
+                    with 53105. Who is counted by the log of a content network cannot be refused.
                 empty_room_timeout:
                   type: integer
                   description: 'Seconds an empty room stays; 300 when left out.'
@@ -221,6 +226,9 @@ extension OpenAPIDocument {
                 max_hosts:
                   type: integer
                   description: 'Hosts at most.'
+                max_audience:
+                  type: integer
+                  description: 'Viewers at most; left out where there is no limit.'
                 empty_room_timeout:
                   type: integer
                   description: 'Seconds an empty room stays.'

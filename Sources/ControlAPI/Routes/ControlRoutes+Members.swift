@@ -12,7 +12,8 @@ extension ControlRoutes {
             let live = room?.status == .inProgress ? room : nil
             try call.claims.requireJoining(reference, live, as: call.claims.identity)
             let body = try await call.request.decode(JoinBody.self)
-            let wish = try joinRequest(body, call, live)
+            var wish = try joinRequest(body, call, live)
+            if let live { wish.anonymousViewers = viewership.report(room: live.name).anonymous }
             try admit()
             // The very run that was looked at: another one of the same name may begin meanwhile.
             let result = try directory.join(room: live?.sid ?? reference, wish)

@@ -41,6 +41,7 @@ extension RoomResource {
                 "viewership": addresses.api("\(base)/viewership"),
             ]
         )
+        maxAudience = room.settings.maximumAudience
         degradation = room.load.map { MixerLoadResource($0) }
     }
 }

@@ -11,6 +11,7 @@ extension RoomSettings {
             name: body.uniqueName,
             maximumParticipants: body.maxParticipants ?? usual.maximumParticipants,
             maximumHosts: body.maxHosts ?? usual.maximumHosts,
+            maximumAudience: body.maxAudience,
             emptyTimeout: body.emptyRoomTimeout ?? usual.emptyTimeout,
             unusedTimeout: body.unusedRoomTimeout ?? usual.unusedTimeout,
             backstage: body.backstage ?? usual.backstage,

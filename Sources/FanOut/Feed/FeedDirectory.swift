@@ -79,6 +79,12 @@ public final class FeedDirectory: ProgramFeeding, Sendable {
         return false
     }
 
+    /// Counts a player as refused because every place of its room's audience is taken; what it is answered by HTTP.
+    func roomIsFull(for playback: PlaybackProtocol) -> MediaResponse {
+        budget.refused(playback)
+        return .roomFull
+    }
+
     /// What all feeds hold together, and whom they sent away.
     public var load: AudienceLoad {
         AudienceLoad(

@@ -113,6 +113,7 @@ final class FeedShare {
         counters.viewers.subtract(1, ordering: .relaxed)
         budget.viewers.subtract(1, ordering: .relaxed)
         viewer.session?.record(.closed(reason), at: now, bytes: bytes)
+        viewer.session?.place?.giveBack()
     }
 
     /// Lets the system gather the small writes of a crowd, and of a small audience no longer.
@@ -286,6 +287,7 @@ final class FeedShare {
         guard now.nanoseconds - firstMedia.nanoseconds >= configuration.qualifyingTime.nanoseconds else { return }
         viewer.isQualified = true
         viewer.session?.record(.watched(since: firstMedia), at: now)
+        viewer.session?.place?.giveBack()
     }
 
     /// Ends every viewer, and whoever still comes.

@@ -9,6 +9,8 @@ struct ViewerSession: Sendable {
     /// The rendition that it plays; nil for the program as it is.
     var rendition: String?
     let audience: any AudienceObserving
+    /// The place that it has until it is proven to watch.
+    var place: AudiencePlace?
 
     func record(_ kind: AudienceEvent.Kind, at time: MonotonicTime, bytes: Int = 0) {
         let event = AudienceEvent(

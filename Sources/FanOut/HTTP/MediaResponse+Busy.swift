@@ -13,6 +13,9 @@ extension MediaResponse {
         return refusal(error, .serviceUnavailable)
     }()
 
+    /// Every place of the room's audience is taken.
+    static let roomFull = refusal(.roomFull, .conflict)
+
     /// The token in the address is an operator's.
     static let operatorTokenInURL = refusal(.operatorTokenInURL, .forbidden)
 

@@ -172,6 +172,7 @@ public struct MediaSite: Sendable {
             hls.asked(for: room)
             return Self.notYet
         }
+        guard audience.hasPlace(in: room, for: player) else { return feeds.roomIsFull(for: .hls) }
         let admission = audience.admit(player, to: room)
         guard let sid = admission.sid else { return admission.refusal }
         guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
@@ -204,6 +205,9 @@ public struct MediaSite: Sendable {
                 audience.admit(player, to: room)
             }
         guard let sid = admission.sid else { return .now(admission.refusal) }
+        if case .viewer = admission, !audience.hasPlace(in: room, for: player) {
+            return .now(feeds.roomIsFull(for: .hls))
+        }
         let given = DeliveryDirectives(
             sequence: query["_HLS_msn"],
             part: query["_HLS_part"],

@@ -44,14 +44,18 @@ final class FLVStream: ChannelInboundHandler, ViewerOutput {
         }
         let admission = site.audience.admit(player, to: room)
         guard let sid = admission.sid else { return .failure(Refusal(response: admission.refusal)) }
+        let isRecorded = admission.recordedSID(of: player) != nil
+        guard let place = isRecorded ? site.audience.takePlace(in: room, for: player) : .unlimited else {
+            return .failure(Refusal(response: site.feeds.roomIsFull(for: .flv)))
+        }
         let session = ViewerSession(
             sid: sid,
             room: room,
             playback: .flv,
             rendition: RenditionFeedName(feed.name)?.rendition,
-            audience: site.audience
+            audience: site.audience,
+            place: place
         )
-        let isRecorded = admission.recordedSID(of: player) != nil
         return .success(FLVStream(feed: feed, sid: sid, session: isRecorded ? session : nil, dates: site.dates))
     }
 

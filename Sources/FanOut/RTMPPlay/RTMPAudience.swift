@@ -38,12 +38,17 @@ public struct RTMPAudience: Sendable {
         guard let sid = sid(of: player, room: room) else {
             return .refuse(.playFailed("the gateway has no room for another viewer, try again later"))
         }
+        guard let place = audience.takePlace(in: room, for: player) else {
+            _ = feeds.roomIsFull(for: .rtmp)
+            return .refuse(.playFailed(StageError.roomFull.description))
+        }
         let session = ViewerSession(
             sid: sid,
             room: room,
             playback: .rtmp,
             rendition: RenditionFeedName(feed.name)?.rendition,
-            audience: audience
+            audience: audience,
+            place: place
         )
         return .accept(RTMPViewer(feed: feed, session: session), sid: session.sid)
     }

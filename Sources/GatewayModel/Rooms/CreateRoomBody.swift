@@ -6,6 +6,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var maxParticipants: Int?
     /// Hosts, 1 to 50; 12 when left out.
     public var maxHosts: Int?
+    /// Viewers, whatever they play with, 1 to 1 000 000; any number when left out.
+    public var maxAudience: Int?
     /// Seconds an empty room stays; 300 when left out.
     public var emptyRoomTimeout: Int?
     /// Seconds a room that nobody joined stays; 300 when left out.
@@ -31,6 +33,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         uniqueName: String,
         maxParticipants: Int? = nil,
         maxHosts: Int? = nil,
+        maxAudience: Int? = nil,
         emptyRoomTimeout: Int? = nil,
         unusedRoomTimeout: Int? = nil,
         backstage: Bool? = nil,
@@ -43,6 +46,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         self.uniqueName = uniqueName
         self.maxParticipants = maxParticipants
         self.maxHosts = maxHosts
+        self.maxAudience = maxAudience
         self.emptyRoomTimeout = emptyRoomTimeout
         self.unusedRoomTimeout = unusedRoomTimeout
         self.backstage = backstage
@@ -57,6 +61,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         case uniqueName = "unique_name"
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
+        case maxAudience = "max_audience"
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
         case backstage

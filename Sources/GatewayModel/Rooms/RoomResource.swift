@@ -14,6 +14,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var maxParticipants: Int
     /// Hosts at most.
     public var maxHosts: Int
+    /// Viewers at most; left out where there is no limit.
+    public var maxAudience: Int?
     /// Seconds an empty room stays.
     public var emptyRoomTimeout: Int
     /// Seconds a room that nobody joined stays.
@@ -104,6 +106,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case wasOnAir = "was_on_air"
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
+        case maxAudience = "max_audience"
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
         case counts

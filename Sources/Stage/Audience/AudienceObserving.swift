@@ -21,6 +21,11 @@ public protocol AudienceObserving: Sendable {
     func hear(_ request: PlayerRequest, in room: String, on sid: String?)
     /// Says by how much what logs tell comes later than it happened; it never gets less.
     func logsLag(milliseconds: Int64)
+    /// Whether a player may be let into a room, as far as the number of its viewers is limited.
+    func hasPlace(in room: String, for player: PlayerRequest) -> Bool
+    /// A place for a connection, to be held until it was told that the player watched, or is gone; nil when every place is
+    /// taken.
+    func takePlace(in room: String, for player: PlayerRequest) -> AudiencePlace?
     /// Viewers without a connection of their own who are served here: by HLS.
     ///
     /// Sessions that are not proven to watch are none of them, so that nobody takes a place by asking alone.
@@ -46,6 +51,12 @@ public struct ClientSessions: Sendable, Equatable {
 extension AudienceObserving {
     /// Does not count them.
     public var requesters: Int { 0 }
+
+    /// Limits no room.
+    public func hasPlace(in room: String, for player: PlayerRequest) -> Bool { true }
+
+    /// Limits no room.
+    public func takePlace(in room: String, for player: PlayerRequest) -> AudiencePlace? { .unlimited }
 
     /// Knows of none.
     public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }

@@ -16,6 +16,8 @@ public struct JoinRequest: Sendable, Equatable {
     public var sources: Set<TrackName>
     /// The accepted invitation that allows the mode; nil when the mode is allowed without one.
     public var invitationSID: String?
+    /// Viewers of the room who are no participants, at this moment.
+    public var anonymousViewers = 0
 
     /// Makes a request; without metadata, and for every track, by default.
     public init(

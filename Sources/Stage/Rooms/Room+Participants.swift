@@ -13,7 +13,8 @@ extension Room {
         guard status == .inProgress else { throw .roomNotFound }
         try request.validate()
         let older = index(ofIdentity: request.identity)
-        try admit(request.mode, inPlaceOf: older.map { participants[$0].mode })
+        let mode = older.map { participants[$0].mode }
+        try admit(request.mode, inPlaceOf: mode, anonymousViewers: request.anonymousViewers)
         try useInvitation(of: request, at: now)
 
         var participant = Participant(request, limits: limits, at: now)
@@ -85,8 +86,16 @@ extension Room {
         return participants[index]
     }
 
-    private func admit(_ mode: ParticipantMode, inPlaceOf older: ParticipantMode?) throws(StageError) {
+    private func admit(
+        _ mode: ParticipantMode,
+        inPlaceOf older: ParticipantMode?,
+        anonymousViewers: Int
+    ) throws(StageError) {
         if older == nil, counts.participants >= settings.maximumParticipants { throw .roomFull }
+        if mode == .receiveOnly, older != .receiveOnly, let most = settings.maximumAudience {
+            // Those who are not there yet have their places already.
+            guard counts.receiveOnly + anonymousViewers < most else { throw .roomFull }
+        }
         let otherHosts = counts.hosts - (older == .sendAndReceive ? 1 : 0)
         if mode == .sendAndReceive, otherHosts >= settings.maximumHosts { throw .tooManyHosts }
     }

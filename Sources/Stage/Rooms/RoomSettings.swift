@@ -6,6 +6,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     public var maximumParticipants: Int
     /// Participants in SEND_AND_RECV, 1 to 50; only the first twelve have a tile.
     public var maximumHosts: Int
+    /// Viewers, whatever they play with, 1 to 1 000 000; nil for any number.
+    public var maximumAudience: Int?
     /// Seconds after the last participant left until the room ends, 1 to 86 400.
     public var emptyTimeout: Int
     /// Seconds until a room that nobody ever joined ends, 1 to 86 400.
@@ -31,6 +33,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         name: String,
         maximumParticipants: Int = 100,
         maximumHosts: Int = 12,
+        maximumAudience: Int? = nil,
         emptyTimeout: Int = 300,
         unusedTimeout: Int = 300,
         backstage: Bool = false,
@@ -42,6 +45,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         self.name = name
         self.maximumParticipants = maximumParticipants
         self.maximumHosts = maximumHosts
+        self.maximumAudience = maximumAudience
         self.emptyTimeout = emptyTimeout
         self.unusedTimeout = unusedTimeout
         self.backstage = backstage
@@ -76,6 +80,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         }
         guard (1...10_000).contains(maximumParticipants) else { throw .maximumParticipantsOutOfRange }
         try StageError.check(maximumHosts, in: 1...50, field: "max_hosts")
+        if let maximumAudience { try StageError.check(maximumAudience, in: 1...1_000_000, field: "max_audience") }
         try StageError.check(emptyTimeout, in: 1...86_400, field: "empty_room_timeout")
         try StageError.check(unusedTimeout, in: 1...86_400, field: "unused_room_timeout")
         try layout.validate()

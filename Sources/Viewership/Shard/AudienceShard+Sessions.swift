@@ -137,6 +137,8 @@ extension AudienceShard {
             clients.move(place, to: .none, isGone: true)
             return
         }
+        // Where every place is taken it waits for one, and asks in vain meanwhile.
+        guard let hasPlace = takePlace(for: place) else { return }
         let wasSeated = giveUpSeat(of: session.viewer, at: at)
         // The time before the change of seats was counted for the participant itself.
         let since = wasSeated ? at : since
@@ -181,7 +183,7 @@ extension AudienceShard {
         sessions[place].lastHit = lastHit
         if let wait { noteStartup(place, Int64(wait)) }
         countPlayer(of: session.viewer, by: 1)
-        if !wasSeated { note(room, 1, at: at) }
+        if !wasSeated { note(room, 1, at: at, hasPlace: hasPlace) }
         tell(place, end: nil, estimate: estimate, isClosed: false)
     }
 

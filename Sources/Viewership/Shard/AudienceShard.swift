@@ -52,6 +52,10 @@ struct AudienceShard: ~Copyable {
     var strangers = Strangers()
     /// Whose the sessions are.
     var clients: SessionClients
+    /// The places of rooms with a limit, over all shards.
+    let places: RoomPlaces
+    /// Rooms with a limit, whose viewers `places` is told of.
+    var limitedRooms: Set<String> = []
     /// Names of the rooms that somebody of this shard was in, by place; nil where a place is free.
     var rooms: [String?] = []
     var tallies: [RoomTally] = []
@@ -87,11 +91,13 @@ struct AudienceShard: ~Copyable {
         number: UInt8,
         configuration: ViewershipConfiguration,
         clients: ClientSessionLedger,
+        places: RoomPlaces = RoomPlaces(),
         now: Int64,
         startSecond: UInt32
     ) {
         self.number = number
         self.clients = SessionClients(clients)
+        self.places = places
         grace = Int64(configuration.grace * 1000)
         qualifyingGap = Int64(configuration.qualifyingGap * 1000)
         targetDuration = Int64(configuration.targetDuration * 1000)
@@ -350,8 +356,11 @@ struct AudienceShard: ~Copyable {
     }
 
     /// The number of live viewers of a room has moved.
-    mutating func note(_ room: Int, _ delta: Int, at: Int64) {
+    ///
+    /// - Parameter hasPlace: The place of whoever came was taken before.
+    mutating func note(_ room: Int, _ delta: Int, at: Int64, hasPlace: Bool = false) {
         guard let name = rooms[room] else { return }
+        if !hasPlace, limitedRooms.contains(name) { places.count(name, delta) }
         output.changes.append(ShardOutput.Change(room: name, delta: delta, at: at))
     }
 }

@@ -67,6 +67,7 @@ extension ModelSamples {
         uniqueName: "x",
         maxParticipants: 1,
         maxHosts: 1,
+        maxAudience: 1,
         emptyRoomTimeout: 1,
         unusedRoomTimeout: 1,
         backstage: true,

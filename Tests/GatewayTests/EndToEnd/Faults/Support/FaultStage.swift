@@ -19,6 +19,7 @@ final class FaultStage: Sendable {
     /// - Parameters:
     ///   - linger: Seconds for which the program goes on once the room has ended.
     ///   - isPlain: Nothing is levelled, written on tiles or moved slowly; otherwise the room has the usual settings.
+    ///   - audience: How many viewers the room may have; nil for any number.
     ///   - environment: Settings of the gateway.
     ///   - descriptors: How many files and connections it may have open.
     ///   - sockets: Those it is to listen with.
@@ -26,6 +27,7 @@ final class FaultStage: Sendable {
         room: String,
         linger: Int = 0,
         isPlain: Bool = true,
+        audience: Int? = nil,
         environment: [String: String] = [:],
         descriptors: Int? = nil,
         sockets: KeptSockets? = nil
@@ -35,8 +37,11 @@ final class FaultStage: Sendable {
         gateway = try await GatewayProcess(environment: environment, descriptors: descriptors, sockets: sockets)
         // Tones are measured: each is to be as loud as it was sent.
         let sound: JSONValue = isPlain ? ["levelling": false] : [:]
-        let body: JSONValue = ["unique_name": .string(room), "sound": sound, "linger": .number(Double(linger))]
-        try await expect(201, "POST", "/v1/rooms", body)
+        var body: [String: JSONValue] = [
+            "unique_name": .string(room), "sound": sound, "linger": .number(Double(linger)),
+        ]
+        if let audience { body["max_audience"] = .number(Double(audience)) }
+        try await expect(201, "POST", "/v1/rooms", .object(body))
         guard isPlain else { return }
         // So are colours, and the moment of each change.
         let layout: JSONValue = ["transition_ms": 0, "overlays": ["name": false, "mic": false]]
