@@ -77,6 +77,7 @@ struct Pipeline: Sendable {
             settings: StageSettings(
                 maximumRooms: configuration.maximumRooms,
                 createsRoomsOnJoin: configuration.makesRoomsAdHoc,
+                callSettings: configuration.callSettings,
                 processor: configuration.processorCeiling > 0
                     ? ProcessorBudget(
                         cores: System.coreCount,

@@ -146,6 +146,38 @@ struct ParticipantRoutesTests {
         }
     }
 
+    @Test("S14 a client begins with what its user chose, else what the room says, else the gateway, else everything on")
+    func callSettings() async throws {
+        let settings = StageSettings(callSettings: CallSettings(isVideoOn: false, isSpeakerOn: false))
+        try await ControlServer.run(settings: settings) { (server) async throws in
+            let devices = #""call_settings":{"speaker_on":true,"camera_position":"back","audio_on":false}"#
+            try await server.makeRoom("show", "," + devices)
+            try await server.makeRoom("plain", "")
+            func begins(_ room: String, _ more: String) async throws -> CallSettingsResource? {
+                let body = #"{"identity":"ann","mode":"SEND_AND_RECV"\#(more)}"#
+                let path = "/v1/rooms/\(room)/participants"
+                return try await server.ask("POST", path, body).decode(JoinAnswer.self).callSettings
+            }
+            func settings(_ on: [Bool], _ camera: String) -> CallSettingsResource {
+                CallSettingsResource(
+                    audioOn: on[0],
+                    videoOn: on[1],
+                    speakerOn: on[2],
+                    audioOutputOn: on[3],
+                    cameraPosition: camera
+                )
+            }
+            let room = try await server.ask("GET", "/v1/rooms/show").decode(RoomResource.self)
+            #expect(room.callSettings == settings([false, false, true, true], "back"))
+            #expect(try await begins("show", "") == room.callSettings)
+            let chosen = #","call_settings":{"audio_on":true,"camera_position":"front"}"#
+            #expect(try await begins("show", chosen) == settings([true, false, true, true], "front"))
+            #expect(try await begins("plain", "") == settings([true, false, false, true], "front"))
+            let wrong = #"{"unique_name":"a","call_settings":{"camera_position":"top"}}"#
+            #expect(try await server.ask("POST", "/v1/rooms", wrong).refusal == "400/3073")
+        }
+    }
+
     @Test("V17 and V19 a participant changes its own mode as far as its token goes; others only make it step down")
     func modes() async throws {
         try await ControlServer.run { (server) async throws in

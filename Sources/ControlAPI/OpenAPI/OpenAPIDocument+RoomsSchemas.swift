@@ -56,6 +56,11 @@ extension OpenAPIDocument {
                   description: >-
                     Viewers, whatever they play with, 1 to 1 000 000; any number when left out. Further ones are refused
                     with 53105. Who is counted by the log of a content network cannot be refused.
+                call_settings:
+                  $ref: '#/components/schemas/CallSettingsBody'
+                  description: >-
+                    What clients begin with whose users have not chosen; what is left out is as the gateway's settings
+                    rooms.call.* have it, else on.
                 empty_room_timeout:
                   type: integer
                   description: 'Seconds an empty room stays; 300 when left out.'
@@ -229,6 +234,9 @@ extension OpenAPIDocument {
                 max_audience:
                   type: integer
                   description: 'Viewers at most; left out where there is no limit.'
+                call_settings:
+                  $ref: '#/components/schemas/CallSettingsResource'
+                  description: 'What clients begin with whose users have not chosen.'
                 empty_room_timeout:
                   type: integer
                   description: 'Seconds an empty room stays.'

@@ -2,6 +2,7 @@ import GatewayModel
 import HTTPTypes
 import Hummingbird
 import Stage
+import Viewership
 
 /// Who is in a room: joining, leaving, and looking.
 extension ControlRoutes {

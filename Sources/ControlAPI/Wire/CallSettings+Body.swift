@@ -8,21 +8,27 @@ extension CallSettings {
     init(_ body: JoinBody, limit: Int?) throws(StageError) {
         let options = body.connectOptions
         let asked = options?.maxBitrate
+        try self.init(body.callSettings)
+        maximumBitrate = limit.map { min(asked ?? $0, $0) } ?? asked
+        width = options?.width
+        height = options?.height
+    }
+
+    /// Reads which devices are on.
+    ///
+    /// - Throws: 3073 for a camera that is none.
+    init(_ body: CallSettingsBody?) throws(StageError) {
         self.init(
-            isAudioOn: body.callSettings?.audioOn,
-            isVideoOn: body.callSettings?.videoOn,
-            isSpeakerOn: body.callSettings?.speakerOn,
-            isAudioOutputOn: body.callSettings?.audioOutputOn,
-            maximumBitrate: limit.map { min(asked ?? $0, $0) } ?? asked,
-            width: options?.width,
-            height: options?.height
+            isAudioOn: body?.audioOn,
+            isVideoOn: body?.videoOn,
+            isSpeakerOn: body?.speakerOn,
+            isAudioOutputOn: body?.audioOutputOn
         )
-        if let name = body.callSettings?.cameraPosition {
-            guard let position = CameraPosition(rawValue: name) else {
-                throw .invalidParameter("call_settings.camera_position", "must be front or back")
-            }
-            cameraPosition = position
+        guard let name = body?.cameraPosition else { return }
+        guard let position = CameraPosition(rawValue: name) else {
+            throw .invalidParameter("call_settings.camera_position", "must be front or back")
         }
+        cameraPosition = position
     }
 }
 

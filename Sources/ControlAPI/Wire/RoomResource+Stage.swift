@@ -41,6 +41,7 @@ extension RoomResource {
                 "viewership": addresses.api("\(base)/viewership"),
             ]
         )
+        callSettings = CallSettingsResource((room.settings.callSettings ?? CallSettings()).effective())
         maxAudience = room.settings.maximumAudience
         degradation = room.load.map { MixerLoadResource($0) }
     }

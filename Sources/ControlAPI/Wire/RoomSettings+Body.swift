@@ -21,6 +21,7 @@ extension RoomSettings {
             linger: body.linger
         )
         isRecorded = body.recording
+        if let devices = body.callSettings { callSettings = try CallSettings(devices) }
         if let sound = body.sound { try self.sound.take(sound, path: "sound.") }
     }
 }

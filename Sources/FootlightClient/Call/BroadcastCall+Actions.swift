@@ -48,7 +48,9 @@ extension BroadcastCall {
         Task { [weak self, client] in
             do throws(StageError) {
                 let room = try await client.room(info.callID)
-                if self?.status.phase == .lobby(info) { self?.lobbyRoom = room }
+                guard let self, status.phase == .lobby(info) else { return }
+                lobbyRoom = room
+                lobbyNews.send(room)
             } catch {
                 self?.report(error)
             }

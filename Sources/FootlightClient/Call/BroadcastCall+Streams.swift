@@ -8,6 +8,9 @@ extension BroadcastCall {
     /// Where the call stands; up to 64 wait.
     public var statuses: AsyncStream<CallStatus> { statusNews.stream() }
 
+    /// Rooms whose lobby is entered, each once the gateway has told of it; only the latest waits.
+    public var lobbyRooms: AsyncStream<RoomResource> { lobbyNews.stream() }
+
     /// Everybody in the room in join order, empty outside of one; only the latest waits.
     public var participantLists: AsyncStream<[ParticipantResource]> { participantNews.stream() }
 

@@ -51,6 +51,8 @@ public final class BroadcastCall {
     public internal(set) var playback: PlaybackResource?
     /// What holds of the wishes in ``callSettings`` and ``connectOptions``; nil outside of a room.
     public internal(set) var effectiveSettings: CallSettingsResource?
+    /// What the gateway has on for devices that the user has not touched: in a room, and once its lobby is shown; nil elsewhere.
+    public var serverSettings: CallSettingsResource? { effectiveSettings ?? lobbyRoom?.callSettings }
     /// What a host may send at most; nil for everybody else.
     public internal(set) var effectiveOptions: ConnectOptionsResource?
     /// The latest failure that ended nothing, such as a track that could not be published.
@@ -98,6 +100,7 @@ public final class BroadcastCall {
     @ObservationIgnored var listening: Task<Void, Never>?
 
     @ObservationIgnored let statusNews = CurrentValue<CallStatus>(CallStatus(), waiting: 64)
+    @ObservationIgnored let lobbyNews = CurrentValue<RoomResource>(nil, waiting: 1)
     @ObservationIgnored let participantNews = CurrentValue<[ParticipantResource]>([], waiting: 1)
     @ObservationIgnored let audienceNews = CurrentValue<Int>(0, waiting: 1)
     @ObservationIgnored let eventNews = CurrentValue<EventResource>(nil, waiting: 1024)

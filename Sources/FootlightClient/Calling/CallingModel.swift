@@ -46,6 +46,9 @@ public final class CallingModel {
             Task { [weak self, lists = call.participantLists] in
                 for await list in lists { await self?.take(list) }
             },
+            Task { [weak self, rooms = call.lobbyRooms] in
+                for await _ in rooms { self?.takeLobby() }
+            },
         ]
     }
 
@@ -97,10 +100,14 @@ public final class CallingModel {
         DeviceSettings(
             audioOn: media.isMicOn,
             videoOn: media.isCameraOn,
-            speakerOn: call.callSettings.isSpeakerOn ?? true,
-            audioOutputOn: call.callSettings.isAudioOutputOn ?? true,
+            speakerOn: call.callSettings.isSpeakerOn ?? call.serverSettings?.speakerOn ?? true,
+            audioOutputOn: call.callSettings.isAudioOutputOn ?? call.serverSettings?.audioOutputOn ?? true,
             cameraPosition: media.cameraPosition
         )
+    }
+
+    private func takeLobby() {
+        media.takeServerSettings(of: call)
     }
 
     private var displayed: DisplayedParticipants {

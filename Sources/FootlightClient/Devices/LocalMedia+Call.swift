@@ -7,19 +7,23 @@ extension LocalMedia {
     func take(_ status: CallStatus, of call: BroadcastCall) async {
         switch status.phase {
         case .joined:
-            if let settings = call.effectiveSettings {
-                takeDefaults(
-                    CallSettings(
-                        isAudioOn: settings.audioOn,
-                        isVideoOn: settings.videoOn,
-                        cameraPosition: CallSettings.CameraPosition(rawValue: settings.cameraPosition)
-                    )
-                )
-            }
+            takeServerSettings(of: call)
             await entered(isHost: call.localParticipant?.isHost ?? false)
         case .left: await left()
         default: break
         }
+    }
+
+    /// Takes what the gateway has on, in the room or in its lobby.
+    func takeServerSettings(of call: BroadcastCall) {
+        guard let settings = call.serverSettings else { return }
+        takeDefaults(
+            CallSettings(
+                isAudioOn: settings.audioOn,
+                isVideoOn: settings.videoOn,
+                cameraPosition: CallSettings.CameraPosition(rawValue: settings.cameraPosition)
+            )
+        )
     }
 
     /// Takes that somebody in the room has changed; it may be oneself, who went on stage or stepped down.

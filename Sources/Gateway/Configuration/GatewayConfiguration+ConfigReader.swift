@@ -1,6 +1,7 @@
 public import Configuration
 import FanOut
 import Foundation
+import Stage
 import SystemPackage
 
 extension GatewayConfiguration {
@@ -37,6 +38,8 @@ extension GatewayConfiguration {
     private static let keys: Set<String> = [
         "data.dir", "host", "rtmp.port", "http.port", "admin.port", "rtmps.port", "tls.certificate", "tls.key",
         "fanout.tick", "fanout.viewers", "outputs.allow_private", "assets.allow_private", "room.idle", "rooms.maximum",
+        "rooms.call.audio_on", "rooms.call.video_on", "rooms.call.speaker_on", "rooms.call.audio_output_on",
+        "rooms.call.camera_position",
         "rooms.ad_hoc", "hosts.maximum", "livestreams.maximum", "auth.retired_keys", "cors.origins", "threads",
         "log.level", "mixer.confinement", "mixer.memory", "core_dumps",
         "recordings.file_size", "recordings.file_length", "recordings.keep_size", "recordings.keep_age",
@@ -106,6 +109,14 @@ extension GatewayConfiguration {
         roomIdle = try read.int("room.idle", in: 0...86_400) ?? roomIdle
         maximumRooms = try read.int("rooms.maximum", in: 1...100_000) ?? maximumRooms
         makesRoomsAdHoc = try read.bool("rooms.ad_hoc") ?? makesRoomsAdHoc
+        callSettings = CallSettings(
+            isAudioOn: try read.bool("rooms.call.audio_on"),
+            isVideoOn: try read.bool("rooms.call.video_on"),
+            isSpeakerOn: try read.bool("rooms.call.speaker_on"),
+            isAudioOutputOn: try read.bool("rooms.call.audio_output_on"),
+            cameraPosition: try read.string("rooms.call.camera_position", among: ["front", "back"])
+                .flatMap { CallSettings.CameraPosition(rawValue: $0) }
+        )
         maximumHosts = try read.int("hosts.maximum", in: 1...100_000) ?? maximumHosts
         maximumLivestreams = try read.int("livestreams.maximum", in: 0...100_000) ?? maximumLivestreams
         processorCeiling = try read.int("limits.cpu_ceiling", in: 0...100) ?? processorCeiling

@@ -1,3 +1,5 @@
+import Stage
+
 extension GatewayConfiguration {
     /// The effective values, a line each, as `check-config` prints them; private keys are named, never shown.
     public var lines: [String] {
@@ -17,6 +19,11 @@ extension GatewayConfiguration {
             "room.idle: \(roomIdle)",
             "rooms.maximum: \(maximumRooms)",
             "rooms.ad_hoc: \(makesRoomsAdHoc)",
+            "rooms.call.audio_on: \(callSettings.isAudioOn ?? true)",
+            "rooms.call.video_on: \(callSettings.isVideoOn ?? true)",
+            "rooms.call.speaker_on: \(callSettings.isSpeakerOn ?? true)",
+            "rooms.call.audio_output_on: \(callSettings.isAudioOutputOn ?? true)",
+            "rooms.call.camera_position: \((callSettings.cameraPosition ?? .front).rawValue)",
             "hosts.maximum: \(maximumHosts)",
             "livestreams.maximum: \(maximumLivestreams)",
             "limits.cpu_ceiling: \(processorCeiling)",

@@ -1,3 +1,5 @@
+public import Stage
+
 /// Everything an operator can set.
 ///
 /// Each value comes from the command line, else from the environment (`FOOTLIGHT_RTMP_PORT` for `rtmp.port`), else from
@@ -34,6 +36,9 @@ public struct GatewayConfiguration: Sendable, Equatable {
     public var roomIdle = 300
     /// `rooms.maximum`: most rooms in progress at a time.
     public var maximumRooms = 200
+    /// `rooms.call.audio_on`, `video_on`, `speaker_on`, `audio_output_on` and `camera_position`: what clients begin with whose
+    /// users have not chosen, in rooms that do not say it.
+    public var callSettings = CallSettings()
     /// `rooms.ad_hoc`: whether whoever joins a room that is not there makes it.
     public var makesRoomsAdHoc = false
     /// `hosts.maximum`: most connections of hosts at a time, over all rooms.

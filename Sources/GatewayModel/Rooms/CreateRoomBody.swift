@@ -14,6 +14,8 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     public var unusedRoomTimeout: Int?
     /// The program is made, but withheld from the audience until the room goes live.
     public var backstage: Bool?
+    /// What clients begin with whose users have not chosen; what is left out is as the gateway has it, else on.
+    public var callSettings: CallSettingsBody?
     /// The arrangement of the tiles; a grid when left out.
     public var layout: LayoutBody?
     /// How the sound of the hosts is mixed.
@@ -37,6 +39,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         emptyRoomTimeout: Int? = nil,
         unusedRoomTimeout: Int? = nil,
         backstage: Bool? = nil,
+        callSettings: CallSettingsBody? = nil,
         layout: LayoutBody? = nil,
         sound: RoomSoundBody? = nil,
         linger: Int? = nil,
@@ -50,6 +53,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         self.emptyRoomTimeout = emptyRoomTimeout
         self.unusedRoomTimeout = unusedRoomTimeout
         self.backstage = backstage
+        self.callSettings = callSettings
         self.layout = layout
         self.sound = sound
         self.linger = linger
@@ -65,6 +69,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
         case backstage
+        case callSettings = "call_settings"
         case layout
         case sound
         case linger

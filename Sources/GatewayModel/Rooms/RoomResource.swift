@@ -14,6 +14,8 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var maxParticipants: Int
     /// Hosts at most.
     public var maxHosts: Int
+    /// What clients begin with whose users have not chosen; gateways of earlier versions do not say it.
+    public var callSettings: CallSettingsResource?
     /// Viewers at most; left out where there is no limit.
     public var maxAudience: Int?
     /// Seconds an empty room stays.
@@ -109,6 +111,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
         case maxAudience = "max_audience"
         case emptyRoomTimeout = "empty_room_timeout"
         case unusedRoomTimeout = "unused_room_timeout"
+        case callSettings = "call_settings"
         case counts
         case dominantSpeakerSID = "dominant_speaker_sid"
         case layout

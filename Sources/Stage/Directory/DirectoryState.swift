@@ -48,6 +48,9 @@ struct DirectoryState: Sendable {
         try settings.validate()
         guard sidByName[settings.name] == nil else { throw .roomExists }
         guard sidByName.count < self.settings.maximumRooms else { throw .serverBusy(retryAfter: 10) }
+        var settings = settings
+        let callSettings = (settings.callSettings ?? CallSettings()).filled(from: self.settings.callSettings)
+        settings.callSettings = callSettings == CallSettings() ? nil : callSettings
         return add(Room(settings: settings, replayedEvents: self.settings.replayedEvents, at: now))
     }
 

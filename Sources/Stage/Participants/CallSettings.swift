@@ -46,8 +46,19 @@ public struct CallSettings: Sendable, Hashable, Codable {
         self.height = height
     }
 
-    /// What really holds: wishes within the gateway's limits, and its defaults for the rest.
-    func effective(within limits: HostLimits) -> CallSettings {
+    /// These, and where they leave a device open what `defaults` say of it.
+    public func filled(from defaults: CallSettings?) -> CallSettings {
+        var settings = self
+        settings.isAudioOn = isAudioOn ?? defaults?.isAudioOn
+        settings.isVideoOn = isVideoOn ?? defaults?.isVideoOn
+        settings.isSpeakerOn = isSpeakerOn ?? defaults?.isSpeakerOn
+        settings.isAudioOutputOn = isAudioOutputOn ?? defaults?.isAudioOutputOn
+        settings.cameraPosition = cameraPosition ?? defaults?.cameraPosition
+        return settings
+    }
+
+    /// What really holds: wishes within the gateway's limits, and everything on where nobody said otherwise.
+    public func effective(within limits: HostLimits = HostLimits()) -> CallSettings {
         CallSettings(
             isAudioOn: isAudioOn ?? true,
             isVideoOn: isVideoOn ?? true,

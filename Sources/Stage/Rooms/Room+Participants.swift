@@ -17,6 +17,8 @@ extension Room {
         try admit(request.mode, inPlaceOf: mode, anonymousViewers: request.anonymousViewers)
         try useInvitation(of: request, at: now)
 
+        var request = request
+        request.callSettings = request.callSettings.filled(from: settings.callSettings)
         var participant = Participant(request, limits: limits, at: now)
         if let older {
             // How somebody is mixed was decided for the person, not for one connection.

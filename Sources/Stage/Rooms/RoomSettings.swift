@@ -14,6 +14,8 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     public var unusedTimeout: Int
     /// Begins with the hosts backstage: they prepare, and the audience sees nothing of it until the room goes live.
     public var backstage: Bool
+    /// What clients begin with whose users have not chosen; nil for everything on.
+    public var callSettings: CallSettings?
     /// How the tiles are arranged.
     public var layout: LayoutSettings
     /// What the program looks and sounds like.

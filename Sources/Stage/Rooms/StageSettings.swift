@@ -14,6 +14,8 @@ public struct StageSettings: Sendable, Equatable {
     public var createsRoomsOnJoin: Bool
     /// What one host may send at most.
     public var hostLimits: HostLimits
+    /// What clients begin with whose users have not chosen, in rooms made from now on that do not say it themselves.
+    public var callSettings: CallSettings
     /// What the mixers may cost together; one more host beyond it is answered with 53006, nil is no limit.
     public var processor: ProcessorBudget?
 
@@ -26,6 +28,7 @@ public struct StageSettings: Sendable, Equatable {
         maximumReaders: Int = 4000,
         createsRoomsOnJoin: Bool = false,
         hostLimits: HostLimits = .init(),
+        callSettings: CallSettings = .init(),
         processor: ProcessorBudget? = nil
     ) {
         self.maximumRooms = maximumRooms
@@ -35,6 +38,7 @@ public struct StageSettings: Sendable, Equatable {
         self.maximumReaders = maximumReaders
         self.createsRoomsOnJoin = createsRoomsOnJoin
         self.hostLimits = hostLimits
+        self.callSettings = callSettings
         self.processor = processor
     }
 }

@@ -130,6 +130,7 @@ extension ModelSamples {
             endTime: Timestamp(0),
             links: ["a": "b"]
         )
+        room.callSettings = callSettingsResource
         room.maxAudience = 1
         room.degradation = mixerLoadResource
         return room

@@ -71,6 +71,7 @@ extension ModelSamples {
         emptyRoomTimeout: 1,
         unusedRoomTimeout: 1,
         backstage: true,
+        callSettings: callSettingsBody,
         layout: layoutBody,
         sound: roomSoundBody,
         linger: 1,

@@ -38,6 +38,28 @@ struct CallLifeTests {
         #expect(CallLaw.breach(in: log.statuses) == nil)
     }
 
+    @Test("S3 S14 the lobby shows what the room has on, but for what the user has touched; so does the call")
+    func serverDefaults() async throws {
+        let show = try await Show {
+            $0.callSettings = CallSettingsBody(audioOn: false, videoOn: false, speakerOn: false, cameraPosition: "back")
+        }
+        let model = CallingModel(call: try await show.call("ann", .sendAndReceive), capture: FakeCapture())
+        #expect(model.callSettings.audioOn && model.callSettings.cameraPosition == .front)
+        model.enterLobby(show.room)
+        #expect(try await soon { !model.callSettings.audioOn })
+        #expect(!model.callSettings.videoOn && !model.callSettings.speakerOn && model.callSettings.audioOutputOn)
+        #expect(model.callSettings.cameraPosition == .back)
+        try await model.media.setCamera(true)
+        #expect(model.callSettings.videoOn && !model.callSettings.audioOn)
+        model.joinCall(show.room)
+        try await model.call.reach(.joined)
+        #expect(model.call.effectiveSettings?.videoOn == true && model.call.effectiveSettings?.audioOn == false)
+        #expect(try await soon { model.media.isCameraOn && !model.media.isMicOn })
+        #expect(model.callSettings.cameraPosition == .back && !model.callSettings.speakerOn)
+        model.hangUp()
+        try await model.call.reach(.left(nil))
+    }
+
     @Test("U10 a host's tracks are published as its settings say, and commands change what everybody sees")
     func host() async throws {
         let show = try await Show()

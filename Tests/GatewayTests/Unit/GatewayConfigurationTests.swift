@@ -2,6 +2,7 @@ import FootlightTesting
 import Foundation
 @testable import Gateway
 import Glibc
+import Stage
 import Testing
 
 @Suite("The gateway's configuration", .serialized)
@@ -119,7 +120,7 @@ struct GatewayConfigurationTests {
             ("fanout.viewers", "0"), ("room.idle", "1.5"), ("threads", "257"), ("outputs.allow_private", "perhaps"),
             ("host", ""), ("rtmps.port", "1936"), ("rooms.maximum", "0"), ("rooms.ad_hoc", "maybe"),
             ("livestreams.maximum", "-1"), ("limits.cpu_ceiling", "101"), ("limits.requests", "-1"),
-            ("cors.origins", "app.example"),
+            ("cors.origins", "app.example"), ("rooms.call.audio_on", "maybe"), ("rooms.call.camera_position", "top"),
             ("cors.origins", "https://app.example/path"), ("webhooks.allow_http", "perhaps"), ("webhooks.queue", "0"),
             ("webhooks.thresholds", "10,many"), ("webhooks.thresholds", "0"),
             ("viewership.proxies", "nginx"),
@@ -138,6 +139,9 @@ struct GatewayConfigurationTests {
             rooms:
               maximum: 7
               ad_hoc: true
+              call:
+                audio_on: false
+                camera_position: back
             livestreams:
               maximum: 3
             auth:
@@ -146,12 +150,13 @@ struct GatewayConfigurationTests {
               origins: [https://a.example, "http://localhost:3000"]
             """
         let json =
-            #"{"rooms":{"maximum":7,"ad_hoc":true},"livestreams":{"maximum":3},"#
+            #"{"rooms":{"maximum":7,"ad_hoc":true,"call":{"audio_on":false,"camera_position":"back"}},"livestreams":{"maximum":3},"#
             + #""auth":{"retired_keys":"/keys"},"cors":{"origins":["https://a.example","http://localhost:3000"]}}"#
         let file = try isYAML ? folder.write(yaml, to: "stage.yaml") : folder.write(json, to: "stage.json")
         let configuration = try await read(file: file)
         #expect(configuration.maximumRooms == 7)
         #expect(configuration.makesRoomsAdHoc)
+        #expect(configuration.callSettings == CallSettings(isAudioOn: false, cameraPosition: .back))
         #expect(configuration.maximumLivestreams == 3)
         #expect(configuration.resolvedRetiredKeys == "/keys")
         #expect(configuration.allowedOrigins == ["https://a.example", "http://localhost:3000"])
