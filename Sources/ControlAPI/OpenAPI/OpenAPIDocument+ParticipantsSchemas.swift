@@ -87,6 +87,12 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/TrackResource'
                   description: 'In the order mic, camera, screen.'
+                discarded:
+                  type: array
+                  items: { type: string }
+                  description: >-
+                    Tracks that its encoder sends and that are dropped, for it has a session and did not publish them;
+                    left out without.
                 metadata:
                   type: object
                   additionalProperties: true

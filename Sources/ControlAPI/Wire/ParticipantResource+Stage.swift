@@ -27,6 +27,7 @@ extension ParticipantResource {
             joinedAt: Timestamp(participant.joinedAt),
             revision: participant.revision
         )
+        if !participant.discarded.isEmpty { discarded = participant.discarded.map(\.rawValue) }
     }
 }
 

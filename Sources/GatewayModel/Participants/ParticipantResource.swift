@@ -28,6 +28,8 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
     @ExplicitNull public var position: Int?
     /// In the order mic, camera, screen.
     public var tracks: [TrackResource]
+    /// Tracks that its encoder sends and that are dropped, for it has a session and did not publish them; left out without.
+    public var discarded: [String]?
     /// What the clients want to know of each other.
     public var metadata: [String: AnyJSON]
     /// What stands for the participant while there is no picture, `asset:NAME` or a URL; null without one.
@@ -109,6 +111,7 @@ public struct ParticipantResource: Codable, Sendable, Hashable {
         case pin
         case position
         case tracks
+        case discarded
         case metadata
         case avatar
         case sound

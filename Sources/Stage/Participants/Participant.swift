@@ -26,6 +26,10 @@ struct Participant: Sendable {
     /// What was said of each track through the API; automatic where nothing was.
     private(set) var wishes: [TrackName: TrackWish] = [:]
     private(set) var tracks: [TrackName: Track] = [:]
+    /// The tracks that are published when their media arrives; nil for all, of an encoder alone.
+    ///
+    /// A host with a session publishes by command; what its encoder had published before it had one goes on to be.
+    private(set) var automaticTracks: Set<TrackName>?
     /// What publishes now, by what it publishes.
     var flows: [PublishSource: MediaFlow] = [:]
     /// How the host's media keeps time, as the mixer said last.
@@ -82,6 +86,29 @@ struct Participant: Sendable {
         wishes[name] ?? .automatic
     }
 
+    /// Whether a track of which nothing was said is published when its media arrives.
+    func publishesAutomatically(_ name: TrackName) -> Bool {
+        isHost && sources.contains(name) && wish(for: name) == .automatic && automaticTracks?.contains(name) != false
+    }
+
+    /// Tracks whose media arrives and is dropped, for the host has a session and did not publish them.
+    var discarded: [TrackName] {
+        guard isHost, automaticTracks != nil else { return [] }
+        return TrackName.allCases.filter { name in
+            receives(name) && tracks[name] == nil && sources.contains(name) && wish(for: name) == .automatic
+        }
+    }
+
+    /// There is a client from now on, by whose commands tracks are published.
+    mutating func beginSession() {
+        limitAutomaticTracks(to: Set(tracks.keys.filter { wish(for: $0) == .automatic }))
+    }
+
+    mutating func limitAutomaticTracks(to names: Set<TrackName>?) {
+        automaticTracks = names
+        setGate()
+    }
+
     /// Whether media of a track arrives at this moment.
     func receives(_ name: TrackName) -> Bool {
         flows[name.source]?.media.carries(name) ?? false
@@ -104,6 +131,7 @@ struct Participant: Sendable {
     /// Begins with what the call settings say; what was said later holds only for as long as somebody is a host.
     mutating func beginTracks() {
         wishes.removeAll()
+        if automaticTracks != nil { automaticTracks = [] }
         if callSettings.isAudioOn == false { wishes[.mic] = .withdrawn }
         if callSettings.isVideoOn == false { wishes[.camera] = .withdrawn }
         decoding.removeAll()
@@ -112,7 +140,11 @@ struct Participant: Sendable {
 
     /// Opens the gate for what may pass now: nothing of somebody who is no host.
     func setGate() {
-        gate.open(isHost ? sources.filter { wish(for: $0).passesMedia } : [])
+        let names = sources.filter { name in
+            let wish = wish(for: name)
+            return wish == .automatic ? publishesAutomatically(name) : wish.passesMedia
+        }
+        gate.open(isHost ? names : [])
     }
 
     /// Whether some track is there that is supposed to be heard or seen.

@@ -24,6 +24,8 @@ public struct ParticipantRecord: Sendable, Hashable, Codable {
     public var hasSession: Bool
     /// What was said of each track; those left out are automatic.
     public var wishes: [TrackName: TrackWish]
+    /// The tracks that are published when their media arrives; nil for all.
+    public var automaticTracks: Set<TrackName>?
     /// Seconds since 1970.
     public var joinedAt: Double
     /// Counts the changes.

@@ -18,6 +18,8 @@ public struct ParticipantView: Sendable, Hashable {
     public var status: ParticipantStatus
     /// Tracks in the order mic, camera, screen.
     public var tracks: [Track]
+    /// Tracks whose media arrives and is dropped, for the host has a session and did not publish them.
+    public var discarded: [TrackName] = []
     /// The tile's index; nil without a tile.
     public var position: Int?
     /// The pin for everybody; nil without one.

@@ -28,7 +28,10 @@ extension Room {
     /// A sign of life by signalling; that there is any at all is stored, so the first one is told in any case.
     private mutating func signalled(at index: Int, now: Double, _ sign: (inout Liveness) -> Void) {
         let (isFirst, before) = (!participants[index].liveness.hasSession, revision)
-        note(at: index) { sign(&$0.liveness) }
+        note(at: index) { participant in
+            sign(&participant.liveness)
+            if isFirst { participant.beginSession() }
+        }
         settle(at: index, now: now)
         guard isFirst, revision == before else { return }
         update(at: index) { _ in }

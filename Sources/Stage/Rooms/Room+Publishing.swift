@@ -40,6 +40,9 @@ extension Room {
     /// A connection that carries neither sound nor pictures any more is silent: its tracks are interrupted, and the
     /// clock of lost media runs.
     ///
+    /// Of a host with a session only those tracks are taken that it published; of others `participant.updated` tells that
+    /// they are dropped.
+    ///
     /// Events: `track.published`, `participant.updated`, `track.subscribed`, `track.unsubscribed`,
     /// `participant.reconnecting`, `participant.reconnected`, and `layout.changed` when a tile changes.
     mutating func publishChanged(
@@ -50,6 +53,7 @@ extension Room {
         at now: Double
     ) {
         guard let index = current(source, of: sid, connection: connection) else { return }
+        let discarded = participants[index].discarded
         note(at: index) { participant in
             participant.flows[source]?.media = media
             participant.flows[source]?.isSilent = !media.hasVideo && !media.hasAudio
@@ -67,7 +71,15 @@ extension Room {
             }
         }
         settle(at: index, now: now)
+        tellOfDiscarded(at: index, unless: discarded, now: now)
         announceLayout(at: now)
+    }
+
+    /// Tells of media that arrives and is dropped because its host did not publish it.
+    private mutating func tellOfDiscarded(at index: Int, unless known: [TrackName], now: Double) {
+        guard participants[index].discarded != known else { return }
+        update(at: index) { _ in }
+        emit(.participantUpdated(view(of: participants[index])), at: now)
     }
 
     /// What a host's encoder sends is refused.
@@ -101,7 +113,7 @@ extension Room {
         at now: Double
     ) {
         guard let index = current(source, of: sid, connection: connection) else { return }
-        let wasExpected = participants[index].isMediaExpected
+        let (wasExpected, discarded) = (participants[index].isMediaExpected, participants[index].discarded)
         note(at: index) { $0.flows[source] = nil }
         for name in TrackName.allCases where name.source == source {
             switch participants[index].wish(for: name) {
@@ -117,6 +129,7 @@ extension Room {
             note(at: index) { $0.liveness.mediaStopped(isMissed: isMissed, since: now, at: now) }
         }
         settle(at: index, now: now)
+        tellOfDiscarded(at: index, unless: discarded, now: now)
         announceLayout(at: now)
     }
 
@@ -131,9 +144,7 @@ extension Room {
     private mutating func follow(_ name: TrackName, at index: Int, media: PublishedMedia?, now: Double) {
         let participant = participants[index]
         let arrives = media?.carries(name) ?? false
-        if arrives, participant.tracks[name] == nil, participant.sources.contains(name),
-            participant.wish(for: name) == .automatic
-        {
+        if arrives, participant.tracks[name] == nil, participant.publishesAutomatically(name) {
             publish(name, isEnabled: true, at: index, now: now)
         } else if arrives, let media, let known = participants[index].tracks[name] {
             var track = known

@@ -58,6 +58,7 @@ extension Participant {
             mode: mode,
             hasSession: liveness.hasSession,
             wishes: wishes,
+            automaticTracks: automaticTracks,
             joinedAt: joinedAt,
             revision: revision
         )
@@ -84,7 +85,7 @@ extension Participant {
             setWish(wish, for: name)
             if isHost, case .wanted(let isEnabled) = wish { set(Track(name: name, isEnabled: isEnabled)) }
         }
-        setGate()
+        limitAutomaticTracks(to: record.automaticTracks)
         liveness.restored(at: now, hadSession: record.hasSession, isHost: isHost)
         if isHost { liveness.mediaStopped(isMissed: isMediaExpected, since: now, at: now) }
     }

@@ -114,6 +114,7 @@ struct Room: Sendable {
             mode: participant.mode,
             status: participant.status,
             tracks: TrackName.allCases.compactMap { participant.tracks[$0] },
+            discarded: participant.discarded,
             position: roomLayout.position(of: participant.sid),
             pin: pins.pin(of: participant.sid),
             isSpeaking: speakers.isSpeaking(participant.sid),

@@ -152,7 +152,13 @@ extension ModelSamples {
         codec: "x"
     )
 
-    static let participantResource = ParticipantResource(
+    static let participantResource = {
+        var participant = plainParticipant
+        participant.discarded = ["x"]
+        return participant
+    }()
+
+    private static let plainParticipant = ParticipantResource(
         sid: "x",
         identity: "x",
         displayName: "x",

@@ -80,6 +80,53 @@ struct RoomTracksTests {
         #expect(try !passes(.mic))
     }
 
+    @Test("T3b of a host with a session only published tracks are taken, and the others are told to be dropped")
+    mutating func session() throws {
+        try run.heartbeat("ann")
+        _ = run.events()
+        let connection = try run.encode("ann")
+        #expect(try run.view("ann").tracks.isEmpty && !passes(.mic) && !passes(.camera))
+        #expect(try run.view("ann").discarded == [.mic, .camera] && run.view("ann").status == .connected)
+        #expect(run.names().last == .participantUpdated)
+
+        _ = try publish(.mic)
+        #expect(try run.view("ann").tracks.map(\.name) == [.mic] && run.view("ann").discarded == [.camera])
+        #expect(try passes(.mic) && !passes(.camera))
+        _ = run.events()
+        try run.stopEncoder("ann", connection: connection)
+        #expect(try run.view("ann").discarded.isEmpty && run.names().contains(.participantUpdated))
+        try run.encode("ann")
+        #expect(try run.view("ann").tracks.map(\.name) == [.mic] && run.view("ann").discarded == [.camera])
+        _ = try publish(.camera)
+        #expect(try passes(.camera) && run.view("ann").discarded.isEmpty)
+    }
+
+    @Test("T3b what an encoder alone had published stays published when a session begins, and when its encoder is back")
+    mutating func sessionAfterEncoder() throws {
+        var connection = try run.encode("ann", media: PublishedMedia(hasVideo: true, videoCodec: "H.264"))
+        try run.heartbeat("ann")
+        #expect(try run.view("ann").tracks.map(\.name) == [.camera] && passes(.camera))
+        try run.stopEncoder("ann", connection: connection)
+        connection = try run.encode("ann")
+        #expect(try run.view("ann").tracks.map(\.name) == [.camera] && run.view("ann").discarded == [.mic])
+
+        // After a restart too.
+        let record = run.room.record(keys: [])
+        #expect(record.participants.first?.automaticTracks == [.camera])
+        run.room = Room(restoring: record, replayedEvents: 64, at: run.now)
+        try run.encode("ann")
+        #expect(try run.view("ann").tracks.map(\.name) == [.camera] && run.view("ann").discarded == [.mic])
+    }
+
+    @Test("T3b who watched with a session and goes on stage publishes by command")
+    mutating func promoted() throws {
+        try run.join("eve", .receiveOnly)
+        try run.heartbeat("eve")
+        _ = try run.room.changeMode("eve", to: .sendAndReceive, at: run.now)
+        try run.encode("eve")
+        #expect(try run.view("eve").tracks.isEmpty && run.view("eve").discarded == [.mic, .camera])
+    }
+
     @Test("T14 call settings that leave microphone or camera off keep the encoder's off the air")
     mutating func callSettings() throws {
         try run.join("ben", .sendAndReceive, CallSettings(isAudioOn: false, isVideoOn: true))

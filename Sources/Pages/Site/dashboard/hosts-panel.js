@@ -46,6 +46,7 @@ function hostRow(room, { sid }, mayCommand) {
     'aria-valuemax': 0 }, meter);
   const decibels = h('span', { class: 'soft decibels' });
   const sync = h('p', { class: 'soft sync' });
+  const discarded = h('p', { class: 'soft discarded', hidden: true });
   let host = null;
   const switches = tracks.map((track) => trackSwitch(track, mayCommand, async (isOn, button) => {
     const path = roomPath(room, `/participants/${encodeURIComponent(sid)}/tracks/${track.name}`);
@@ -53,7 +54,7 @@ function hostRow(room, { sid }, mayCommand) {
   }));
   const row = h('li', { class: 'host' },
     h('div', { class: 'host-head' }, name, identity, crown, pin, h('span', { class: 'spacer' }), state),
-    h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels), sync);
+    h('div', { class: 'host-tracks' }, ...switches.map(({ element }) => element), level, decibels), discarded, sync);
   row.update = (next) => {
     host = next;
     setText(name, host.display_name || host.identity);
@@ -70,6 +71,9 @@ function hostRow(room, { sid }, mayCommand) {
     level.setAttribute('aria-valuenow', Math.round(loud));
     setText(decibels, host.audio_level === null || loud <= quietest ? 'silent' : `${Math.round(loud)} dB`);
     setText(sync, timing(host));
+    const unpublished = host.discarded ?? [];
+    show(discarded, unpublished.length > 0);
+    setText(discarded, `Its encoder sends ${unpublished.join(' and ')}, which its client has not published.`);
   };
   return row;
 }

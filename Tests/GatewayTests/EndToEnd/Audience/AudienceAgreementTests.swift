@@ -10,11 +10,11 @@ struct AudienceAgreementTests {
         let gateway = stage.gateway
         let follower = try follow(stage, "events", token: try gateway.operatorToken)
         let ada = try await join("ada", "SEND_AND_RECV", stage)
-        let hosting = try follow(stage, ada.events, token: ada.token)
         let clip = try await stage.clip(HostScript(.red, tone: 440))
         let key = ada.answer["ingest"]["rtmp"]["stream_key"].string ?? ""
         let host = try FFmpeg.host(file: clip, to: gateway.ingestURL(key: key), isLooped: true)
         try await stage.waitUntilOnAir()
+        let hosting = try follow(stage, ada.events, token: ada.token)
 
         // Who has joined and is not there yet is no audience; who is there is, before it plays anything.
         let eve = try await join("eve", "RECV_ONLY", stage)
