@@ -18,6 +18,11 @@ extension OpenAPIDocument {
                   minimum: 1
                   maximum: 12
                   description: 'Tiles at the same time, 1 to 12.'
+                rotate_every:
+                  type: integer
+                  description: >-
+                    Seconds after which hosts without a tile take turns with those who have one, 3 to 300. 0, as it is from
+                    the beginning, shows them only when they speak, are pinned or share a screen.
                 orientation:
                   type: string
                   enum: [landscape, portrait]
@@ -129,6 +134,11 @@ extension OpenAPIDocument {
                 grid_size:
                   type: integer
                   description: 'Tiles at the same time, 1 to 12.'
+                rotate_every:
+                  type: integer
+                  description: >-
+                    Seconds after which hosts without a tile take turns with those who have one; left out where they never
+                    do.
                 orientation:
                   type: string
                   description: 'landscape or portrait.'

@@ -31,6 +31,7 @@ extension LayoutSettingsResource {
             ticker: settings.ticker.map { TickerResource(text: $0.text, speed: $0.speed) },
             slates: SlatesResource(settings.slates)
         )
+        if settings.rotation > 0 { rotateEvery = settings.rotation }
     }
 }
 

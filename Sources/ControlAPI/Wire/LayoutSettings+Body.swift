@@ -19,6 +19,7 @@ extension LayoutSettings {
             orientation = try Self.word(name, path + "orientation", or: .landscape, among: Orientation.allCases)
         }
         gridSize = body.gridSize ?? gridSize
+        rotation = body.rotateEvery ?? rotation
         autoSwitchOnScreenShare = body.autoSwitchOnScreenShare ?? autoSwitchOnScreenShare
         overlays.name = body.overlays?.name ?? overlays.name
         overlays.mic = body.overlays?.mic ?? overlays.mic

@@ -6,6 +6,8 @@ public struct LayoutBody: Codable, Sendable, Hashable {
     public var priority: String?
     /// Tiles at the same time, 1 to 12.
     public var gridSize: Int?
+    /// Seconds after which hosts without a tile take turns with those who have one, 3 to 300; 0 is never.
+    public var rotateEvery: Int?
     /// `landscape` or `portrait`.
     public var orientation: String?
     /// `DARK`, `LIGHT` or `DEFAULT`.
@@ -34,6 +36,7 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         type: String? = nil,
         priority: String? = nil,
         gridSize: Int? = nil,
+        rotateEvery: Int? = nil,
         orientation: String? = nil,
         theme: String? = nil,
         scaleMode: String? = nil,
@@ -49,6 +52,7 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         self.type = type
         self.priority = priority
         self.gridSize = gridSize
+        self.rotateEvery = rotateEvery
         self.orientation = orientation
         self.theme = theme
         self.scaleMode = scaleMode
@@ -66,6 +70,7 @@ public struct LayoutBody: Codable, Sendable, Hashable {
         case type
         case priority
         case gridSize = "grid_size"
+        case rotateEvery = "rotate_every"
         case orientation
         case theme
         case scaleMode = "scale_mode"

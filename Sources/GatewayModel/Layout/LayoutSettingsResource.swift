@@ -6,6 +6,8 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
     public var priority: String
     /// Tiles at the same time, 1 to 12.
     public var gridSize: Int
+    /// Seconds after which hosts without a tile take turns with those who have one; left out where they never do.
+    public var rotateEvery: Int?
     /// `landscape` or `portrait`.
     public var orientation: String
     /// `DARK`, `LIGHT` or `DEFAULT`.
@@ -66,6 +68,7 @@ public struct LayoutSettingsResource: Codable, Sendable, Hashable {
         case type
         case priority
         case gridSize = "grid_size"
+        case rotateEvery = "rotate_every"
         case orientation
         case theme
         case scaleMode = "scale_mode"

@@ -70,6 +70,24 @@ struct LayoutCast {
         return StablePlaces.arrange(previous: previous, next: candidates.filter(shown.contains))
     }
 
+    /// Gives the places of those who are shown for no other reason to the next ones in join order, round and round.
+    ///
+    /// - Parameters:
+    ///   - places: Sids by place.
+    ///   - main: Who has a place in any case.
+    ///   - last: Who came last the time before, and this time.
+    func turn(_ places: inout [String], main: String?, last: inout String?) {
+        let called = calledUp(main: main)
+        let round = hosts.map(\.sid).filter { !called.contains($0) }
+        let here = round.filter(places.contains)
+        guard !here.isEmpty, here.count < round.count else { return }
+        let before = last.flatMap { round.firstIndex(of: $0) } ?? round.lastIndex { here.contains($0) } ?? 0
+        let next = (1...here.count).map { round[(before + $0) % round.count] }
+        var coming = next.filter { !here.contains($0) }.makeIterator()
+        places = places.map { here.contains($0) && !next.contains($0) ? coming.next() ?? $0 : $0 }
+        last = next.last
+    }
+
     /// Moves the pinned ones to the first places; of the others only those who sat there move.
     func pinnedFirst(_ seats: [String]) -> [String] {
         let first = pinned.map(\.sid).filter(seats.contains)

@@ -8,6 +8,8 @@ public struct LayoutPlaces: Sendable, Hashable, Codable {
     public internal(set) var main: String?
     /// Sids beside the large tile, or without one where not everybody in the grid is shown.
     public internal(set) var others: [String]
+    /// The sid of who came last when places last changed hands by turns; nil while they never did.
+    public internal(set) var lastInTurn: String?
 
     /// Nobody has a place yet.
     public init() {
@@ -21,5 +23,6 @@ public struct LayoutPlaces: Sendable, Hashable, Codable {
         seats = seats.map { $0 == old ? new : $0 }
         others = others.map { $0 == old ? new : $0 }
         if main == old { main = new }
+        if lastInTurn == old { lastInTurn = new }
     }
 }

@@ -44,9 +44,11 @@ public struct LayoutPlanner: Sendable {
     /// - Parameters:
     ///   - hosts: In join order, each sid once; nobody but hosts.
     ///   - previous: The places of the plan before.
+    ///   - isTurning: Whether those without a place take turns now with those who have one.
     public func plan(
         _ hosts: [LayoutHost],
-        previous: LayoutPlaces = .init()
+        previous: LayoutPlaces = .init(),
+        isTurning: Bool = false
     ) -> (layout: LayoutView, places: LayoutPlaces) {
         let cast = LayoutCast(hosts, settings)
         let isSameKind = previous.kind == settings.kind
@@ -55,8 +57,15 @@ public struct LayoutPlanner: Sendable {
         places.kind = settings.kind
         places.main = main
         places.seats = cast.choose(hosts.map(\.sid), capacity: gridSize, main: main, previous: previous.seats)
+        places.lastInTurn = previous.lastInTurn
+        if isTurning, settings.kind == .grid {
+            cast.turn(&places.seats, main: main, last: &places.lastInTurn)
+        }
         if settings.kind == .grid, settings.priority == .pin { places.seats = cast.pinnedFirst(places.seats) }
         places.others = others(cast, places: places, previous: isSameKind ? previous : .init())
+        if isTurning, settings.kind == .sidebar {
+            cast.turn(&places.others, main: main, last: &places.lastInTurn)
+        }
         let shown = [main].compactMap(\.self) + places.others
         return (LayoutView(settings: settings, width: width, height: height, tiles: tiles(shown, cast, places)), places)
     }
@@ -87,8 +96,11 @@ public struct LayoutPlanner: Sendable {
             let strip = SidebarLayout.places(width: width, height: height, orientation: settings.orientation)
             let before = [previous.main].compactMap(\.self) + previous.others
             let capacity = min(gridSize, strip + 1)
-            let shown = cast.choose(places.seats, capacity: capacity, main: places.main, previous: before)
-            let rest = places.seats.filter { shown.contains($0) && $0 != places.main }
+            var candidates = places.seats
+            // Who has no place in the grid takes turns as well.
+            if settings.rotation > 0 { candidates += cast.hosts.map(\.sid).filter { !places.seats.contains($0) } }
+            let shown = cast.choose(candidates, capacity: capacity, main: places.main, previous: before)
+            let rest = candidates.filter { shown.contains($0) && $0 != places.main }
             return StablePlaces.arrange(previous: previous.others, next: rest)
         case .spotlight:
             guard places.main == nil else { return [] }

@@ -14,6 +14,9 @@ extension LayoutSettings {
     public func validate(path: String = "layout.") throws(StageError) {
         try StageError.check(gridSize, in: 1...GridLayout.maximumTiles, field: "\(path)grid_size")
         try StageError.check(transition, in: 0...2000, field: "\(path)transition_ms")
+        guard rotation == 0 || (3...300).contains(rotation) else {
+            throw .invalidParameter("\(path)rotate_every", "must be 0 or between 3 and 300")
+        }
         if let logo {
             try StageError.check(logo.opacity, in: 0...1, field: "\(path)logo.opacity")
             try StageError.check(logo.height, in: 0.02...0.5, field: "\(path)logo.height")

@@ -57,6 +57,9 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
     public var overlays: Overlays
     /// Milliseconds in which tiles move, come and go, 0 to 2000; 0 is at once.
     public var transition: Int
+    /// Seconds after which hosts without a place take turns with those who have one, 3 to 300; 0 shows those who wait only
+    /// when they speak, are pinned or share a screen.
+    public var rotation: Int = 0
     /// What lies behind the tiles; nil is the theme's colour.
     public var background: Background?
     /// A picture over a corner of the canvas.
@@ -120,6 +123,7 @@ public struct LayoutSettings: Sendable, Hashable, Codable {
         autoSwitchOnScreenShare = try values.decode(Bool.self, forKey: .autoSwitchOnScreenShare)
         overlays = try values.decode(Overlays.self, forKey: .overlays)
         transition = try values.decodeIfPresent(Int.self, forKey: .transition) ?? Self.usualTransition
+        rotation = try values.decodeIfPresent(Int.self, forKey: .rotation) ?? 0
         background = try values.decodeIfPresent(Background.self, forKey: .background)
         logo = try values.decodeIfPresent(Logo.self, forKey: .logo)
         lowerThird = try values.decodeIfPresent(LowerThird.self, forKey: .lowerThird)

@@ -3,6 +3,8 @@ struct RoomLayout: Sendable {
     private(set) var places = LayoutPlaces()
     private(set) var tiles: [Tile] = []
     private var told: LayoutView?
+    /// Since when the same hosts wait for their turn.
+    private var turnedAt: Double?
 
     /// The index of a participant's tile; nil without one.
     func position(of sid: String) -> Int? {
@@ -24,6 +26,26 @@ struct RoomLayout: Sendable {
         let plan = LayoutPlanner(settings).plan(hosts, previous: places)
         tiles = plan.layout.tiles
         places = plan.places
+    }
+
+    /// Lets those without a tile take turns with those who have one, when it is time.
+    ///
+    /// - Returns: Whether they did.
+    mutating func turn(_ hosts: [LayoutHost], _ settings: RoomSettings, at now: Double) -> Bool {
+        guard settings.layout.rotation > 0, hosts.count > tiles.count else {
+            turnedAt = nil
+            return false
+        }
+        guard let since = turnedAt else {
+            turnedAt = now
+            return false
+        }
+        guard now - since >= Double(settings.layout.rotation) else { return false }
+        turnedAt = now
+        let plan = LayoutPlanner(settings).plan(hosts, previous: places, isTurning: true)
+        tiles = plan.layout.tiles
+        places = plan.places
+        return true
     }
 
     /// What is on air, if it is not what was told last; from now on it is.

@@ -39,6 +39,14 @@ extension Room {
         roomLayout.arrange(layoutHosts, settings)
     }
 
+    /// Lets hosts without a tile take turns with those who have one, when it is time.
+    ///
+    /// Events: `layout.changed`.
+    mutating func turnTiles(at now: Double) {
+        guard settings.layout.rotation > 0, roomLayout.turn(layoutHosts, settings, at: now) else { return }
+        announceLayout(at: now)
+    }
+
     /// Brings the tiles in line with the hosts, and tells of the layout when it is not the one told last.
     ///
     /// The last thing in a command, so that it is told once at most.

@@ -48,7 +48,7 @@ extension Room {
     /// Looks at every clock of the room; to be called several times a second.
     ///
     /// Events: those of participants that are lost or given up, of invitations that nobody answered, of a speaker who
-    /// fell silent, and `viewership.updated` when its time has come.
+    /// fell silent, `layout.changed` where hosts take turns, and `viewership.updated` when its time has come.
     ///
     /// - Returns: Those who were given up.
     mutating func sweep(at now: Double) -> [Participant] {
@@ -57,6 +57,7 @@ extension Room {
         hearNothing(at: now)
         // Who falls silent may give a place back to somebody who is pinned.
         if revision != before { announceLayout(at: now) }
+        turnTiles(at: now)
         expireInvitations(at: now)
         var gone: [Participant] = []
         // From the end, so that a removal moves nobody who is still to be looked at.

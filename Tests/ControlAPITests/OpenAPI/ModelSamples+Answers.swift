@@ -86,7 +86,13 @@ extension ModelSamples {
 
     static let overlaysResource = OverlaysResource(name: true, mic: true)
 
-    static let layoutSettingsResource = LayoutSettingsResource(
+    static let layoutSettingsResource = {
+        var settings = plainLayoutSettings
+        settings.rotateEvery = 3
+        return settings
+    }()
+
+    private static let plainLayoutSettings = LayoutSettingsResource(
         type: "x",
         priority: "x",
         gridSize: 1,

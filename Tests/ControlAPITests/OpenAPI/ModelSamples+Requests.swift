@@ -15,6 +15,7 @@ extension ModelSamples {
         type: "x",
         priority: "x",
         gridSize: 1,
+        rotateEvery: 3,
         orientation: "x",
         theme: "x",
         scaleMode: "x",

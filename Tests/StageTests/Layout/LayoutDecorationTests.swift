@@ -35,6 +35,7 @@ struct LayoutDecorationTests {
         let long = String(repeating: "x", count: 501)
         let logo = LayoutSettings.Logo(image: AssetReference(name: "logo"))
         for (field, change) in [
+            ("rotate_every", { $0.rotation = 2 }), ("rotate_every", { $0.rotation = 301 }),
             ("transition_ms", { $0.transition = 2001 }), ("transition_ms", { $0.transition = -1 }),
             (
                 "logo.opacity",

@@ -141,4 +141,44 @@ struct RoomLayoutTests {
         #expect(restored.layout.tiles.map(\.label) == ["d", "b", "c"])
         #expect(restored.roomLayout.places == room.roomLayout.places)
     }
+
+    @Test(
+        "L14 hosts without a tile take turns with those who have one, and who is called up stays",
+        arguments: [
+            (LayoutSettings.Kind.grid, 3, "abcde", ["abc", "ade", "bdc", "bea"]),
+            (.sidebar, 12, "abcdefg", ["abcde", "abcfg", "adefg", "adebc"]),
+            (.grid, 12, "abc", ["abc", "abc"]),
+            (.spotlight, 12, "abc", ["a", "a"]),
+        ]
+    )
+    func turns(kind: LayoutSettings.Kind, size: Int, hosts: String, shown: [String]) throws {
+        var layout = LayoutSettings(kind: kind, gridSize: size)
+        layout.rotation = 10
+        var room = Room(settings: RoomSettings(name: "show", layout: layout), replayedEvents: 16, at: 100)
+        for identity in hosts {
+            _ = try room.join(JoinRequest(identity: String(identity), mode: .sendAndReceive), at: 100)
+        }
+        _ = room.sweep(at: 100)
+        for (turn, names) in shown.enumerated() {
+            let now = 100 + Double(turn) * 10
+            _ = room.takeEvents()
+            _ = room.sweep(at: now)
+            #expect(room.layout.tiles.map(\.label).joined() == names)
+            let isChanged = turn > 0 && names != shown[turn - 1]
+            #expect(room.takeEvents().contains { $0.name == .layoutChanged } == isChanged)
+            _ = room.sweep(at: now + 9.9)
+            #expect(room.takeEvents().isEmpty)
+        }
+        // They are where they were after a restart, and a pinned one has a place in every turn.
+        let record = room.record(keys: [])
+        #expect(record.settings.layout.rotation == 10)
+        room = Room(restoring: record, replayedEvents: 16, at: 200)
+        #expect(room.layout.tiles.map(\.label).joined() == shown.last)
+        guard kind != .spotlight else { return }
+        _ = try room.pin("c", .camera, by: .stage, at: 200)
+        for turn in 0..<4 {
+            _ = room.sweep(at: 200 + Double(turn) * 10)
+            #expect(room.layout.tiles.contains { $0.label == "c" })
+        }
+    }
 }

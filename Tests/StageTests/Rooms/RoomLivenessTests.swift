@@ -77,8 +77,8 @@ struct RoomLivenessTests {
     @Test("53405 a signalled host whose media falls silent is reconnecting, and gone at 30 s")
     mutating func mediaSilent() throws {
         try run.join("ann")
-        try run.heartbeat("ann")
         let connection = try run.encode("ann")
+        try run.heartbeat("ann")
         try run.mix("ann")
         _ = run.events()
         // Ingest tells of a silence that has lasted three seconds.
@@ -103,8 +103,8 @@ struct RoomLivenessTests {
     @Test("Media that comes back in time brings its host back")
     mutating func mediaBack() throws {
         try run.join("ann")
-        try run.heartbeat("ann")
         let connection = try run.encode("ann")
+        try run.heartbeat("ann")
         try run.mix("ann")
         try run.send("ann", PublishedMedia(), connection: connection)
         run.wait(10)
@@ -119,8 +119,9 @@ struct RoomLivenessTests {
     @Test("A signalled host whose encoder takes leave stays; one whose encoder broke off is reconnecting")
     mutating func leaveTaking() throws {
         try run.join("ann")
+        let connection = try run.encode("ann")
         try run.heartbeat("ann")
-        try run.stopEncoder("ann", connection: try run.encode("ann"), isLost: false)
+        try run.stopEncoder("ann", connection: connection, isLost: false)
         #expect(try run.view("ann").status == .connected)
         try run.stopEncoder("ann", connection: try run.encode("ann"), isLost: true)
         #expect(try run.view("ann").status == .reconnecting)
