@@ -8,6 +8,8 @@
 public struct CallParticipantsBuilder: Sendable {
     /// How many of the others are shown at most.
     public let limit: Int
+    /// Places among the first `limit` in which nobody is shown, as where a client shows something else.
+    public var emptyPlaces: Set<Int> = []
     /// The participant whose view it is.
     public private(set) var local: CallParticipant
     /// Everybody else by id.
@@ -74,7 +76,9 @@ public struct CallParticipantsBuilder: Sendable {
         let ids = (active + withVideoFirst(speakerOrder) + withVideoFirst(joinOrder)).filter {
             seen.insert($0).inserted
         }
-        return CallParticipants(local: local, remote: remote, visible: ids.prefix(limit).compactMap { remote[$0] })
+        let free = (0..<limit).filter { !emptyPlaces.contains($0) }
+        let shown = zip(free, ids.compactMap { remote[$0] })
+        return CallParticipants(local: local, remote: remote, places: Dictionary(uniqueKeysWithValues: Array(shown)))
     }
 
     private func withVideoFirst(_ oldestFirst: [CallParticipant.ID]) -> [CallParticipant.ID] {

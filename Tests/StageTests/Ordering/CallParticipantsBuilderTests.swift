@@ -176,4 +176,24 @@ struct CallParticipantsBuilderTests {
             }
         }
     }
+
+    @Test("D16 places that are to be empty are, who stays visible stays there, and the local one is shown always")
+    func emptyPlaces() {
+        let me = CallParticipant(id: "me")
+        var builder = CallParticipantsBuilder(local: me, limit: 4)
+        for id in ["a", "b", "c", "d"] { builder.upsert(CallParticipant(id: id, camera: .playable)) }
+        let full = builder.build()
+        #expect(full.places.mapValues(\.id) == [0: "d", 1: "c", 2: "b", 3: "a"])
+        builder.emptyPlaces = [1]
+        let holed = full.stabilize(builder.build())
+        #expect(holed.places.mapValues(\.id) == [0: "d", 2: "b", 3: "c"], "three places are left")
+        #expect(holed.visible.map(\.id) == ["d", "b", "c"] && holed.shown.map(\.id) == ["me", "d", "b", "c"])
+        builder.setActiveSpeaker("a")
+        let speaking = holed.stabilize(builder.build())
+        #expect(speaking.places.keys.sorted() == [0, 2, 3] && speaking.visible.map(\.id).contains("a"))
+        builder.emptyPlaces = []
+        #expect(speaking.stabilize(builder.build()).places.count == 4)
+        builder.emptyPlaces = [0, 1, 2, 3]
+        #expect(builder.build().visible.isEmpty && builder.build().shown == [me] && builder.build().count == 5)
+    }
 }
