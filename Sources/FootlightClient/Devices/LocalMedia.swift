@@ -32,13 +32,17 @@ public final class LocalMedia {
     public private(set) var isAudioInterrupted = false
     /// Whether a system call holds this one.
     public internal(set) var isOnHold = false
+    /// The outputs by which sound can be heard.
+    public internal(set) var audioRoutes: [AudioRoute]
+    /// The output by which it is heard.
+    public internal(set) var audioRoute: AudioRoute
     /// The latest failure of a device or of its track.
     public private(set) var problem: StageError?
 
     /// Whether anything is to be published.
     public var shouldPublish: Bool { isMicOn || isCameraOn }
 
-    @ObservationIgnored private let publisher: any TrackPublishing
+    @ObservationIgnored let publisher: any TrackPublishing
     @ObservationIgnored let capture: any MediaCapturing
     @ObservationIgnored private var devices: [TrackName: DeviceState] = [:]
     @ObservationIgnored private(set) var capturing: Set<TrackName> = []
@@ -52,6 +56,8 @@ public final class LocalMedia {
     @ObservationIgnored private let clock: ClientClock
     @ObservationIgnored private(set) var isOnStage = false
     @ObservationIgnored private var defaults = LocalMedia.untouched
+    @ObservationIgnored let routeNews: CurrentValue<AudioRoute>
+    @ObservationIgnored private var routeTask: Task<Void, Never>?
     /// Counts calls, so that work of one never reaches into the next.
     @ObservationIgnored private var turn = 0
 
@@ -71,10 +77,19 @@ public final class LocalMedia {
         self.publisher = publisher
         self.capture = capture
         self.clock = clock
+        audioRoutes = capture.audioRoutes
+        audioRoute = capture.audioRoute
+        routeNews = CurrentValue(capture.audioRoute, waiting: 1)
         readSettings()
+        routeTask = Task { [weak self, changes = capture.audioRouteChanges()] in
+            for await _ in changes { self?.readRoutes() }
+        }
     }
 
-    deinit { for task in repeats.values { task.cancel() } }
+    deinit {
+        routeTask?.cancel()
+        for task in repeats.values { task.cancel() }
+    }
 
     /// Turns the microphone on or off.
     ///

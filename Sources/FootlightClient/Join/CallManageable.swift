@@ -16,8 +16,10 @@ public protocol CallManageable: AnyObject {
     var camera: CallDevice { get }
     /// The microphone.
     var microphone: CallDevice { get }
-    /// Whether sound comes from the loudspeaker.
-    var isSpeakerOn: Bool { get }
+    /// The outputs by which sound can be heard, as they are to be offered; never empty.
+    var audioRoutes: [AudioRoute] { get }
+    /// The output by which it is heard.
+    var audioRoute: AudioRoute { get }
     /// Everybody in the call, and who of the others is shown where.
     var participants: CallParticipants { get }
 
@@ -32,6 +34,9 @@ public protocol CallManageable: AnyObject {
     /// `participants`, now and from now on.
     var participantViews: AsyncStream<CallParticipants> { get }
 
+    /// `audioRoute`, now and from now on.
+    var currentAudioRoutes: AsyncStream<AudioRoute> { get }
+
     /// Whether the user allows a device to be used.
     func isAuthorized(for track: TrackName) async -> Bool
     /// Turns a camera that is on off, and one that is off on.
@@ -40,8 +45,8 @@ public protocol CallManageable: AnyObject {
     func toggleMicrophone(_ isOn: Bool) async
     /// Takes the other camera.
     func flipCamera() async
-    /// Lets sound come from the loudspeaker, or not.
-    func setSpeaker(_ isOn: Bool)
+    /// Lets sound be heard by another output; one that is not there changes nothing.
+    func choose(_ route: AudioRoute) async
     /// The name for the next join; nil for a guest.
     func setUsername(_ username: String?)
     /// Joins; `callState` is `joining` when this returns. Without effect while joining or joined.

@@ -81,9 +81,9 @@ public final class InCallModel {
         await call.flipCamera()
     }
 
-    /// Lets sound come from the loudspeaker, or not.
-    public func setSpeaker(_ isOn: Bool) {
-        call.setSpeaker(isOn)
+    /// Lets sound be heard by another of the call's outputs.
+    public func choose(_ route: AudioRoute) async {
+        await call.choose(route)
     }
 
     /// Leaves the call.

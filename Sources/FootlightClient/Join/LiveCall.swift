@@ -17,8 +17,6 @@ public final class LiveCall: CallManageable {
     public private(set) var url: URL? { didSet { urlNews.send(url) } }
     /// Everybody in the call, and who of the others is shown where.
     public private(set) var participants: CallParticipants
-    /// Whether sound comes from the loudspeaker.
-    public private(set) var isSpeakerOn = true
 
     private var authorized: Set<TrackName> = []
     @ObservationIgnored private var follower: ParticipantFollower
@@ -86,6 +84,15 @@ public final class LiveCall: CallManageable {
         CallDevice(isEnabled: media.isMicOn, isAuthorized: authorized.contains(.mic))
     }
 
+    /// The outputs by which sound can be heard, as they are to be offered.
+    public var audioRoutes: [AudioRoute] { media.audioRoutes }
+
+    /// The output by which it is heard.
+    public var audioRoute: AudioRoute { media.audioRoute }
+
+    /// `audioRoute`, now and from now on; only the latest waits.
+    public var currentAudioRoutes: AsyncStream<AudioRoute> { media.currentAudioRoutes }
+
     /// `url`, now and from now on.
     public var urls: AsyncStream<URL?> { urlNews.stream() }
     /// `callState`, now and from now on.
@@ -129,10 +136,9 @@ public final class LiveCall: CallManageable {
         await set { media throws(StageError) in try await media.flipCamera() }
     }
 
-    /// Lets sound come from the loudspeaker, or not.
-    public func setSpeaker(_ isOn: Bool) {
-        isSpeakerOn = isOn
-        call.callSettings.isSpeakerOn = isOn
+    /// Lets sound be heard by another output; one that is not there changes nothing.
+    public func choose(_ route: AudioRoute) async {
+        await set { media throws(StageError) in try await media.choose(route) }
     }
 
     /// The name for the next join; nil for a guest.

@@ -19,8 +19,12 @@ public final class FakeCallManager: CallManageable {
     public private(set) var camera: CallDevice { didSet { cameraNews.send(camera) } }
     /// The microphone.
     public private(set) var microphone: CallDevice { didSet { microphoneNews.send(microphone) } }
-    /// Whether sound comes from the loudspeaker.
-    public private(set) var isSpeakerOn = true
+    /// The outputs by which sound can be heard; may be set to play that one comes or goes.
+    public var audioRoutes = [AudioRoute.speaker] {
+        didSet { if !audioRoutes.contains(audioRoute) { audioRoute = audioRoutes.first ?? .speaker } }
+    }
+    /// The output by which it is heard.
+    public private(set) var audioRoute = AudioRoute.speaker { didSet { routeNews.send(audioRoute) } }
     /// Everybody in the call; may be set to play that somebody comes or goes.
     public var participants: CallParticipants { didSet { participantNews.send(participants) } }
     /// What was asked of the call, in order, such as `join https://live.example/show`.
@@ -30,6 +34,7 @@ public final class FakeCallManager: CallManageable {
     @ObservationIgnored private let stateNews: CurrentValue<CallState>
     @ObservationIgnored private let cameraNews: CurrentValue<CallDevice>
     @ObservationIgnored private let microphoneNews: CurrentValue<CallDevice>
+    @ObservationIgnored private let routeNews = CurrentValue(AudioRoute.speaker, waiting: 16)
     @ObservationIgnored private let participantNews: CurrentValue<CallParticipants>
 
     /// Makes a call as it shall be seen.
@@ -74,6 +79,9 @@ public final class FakeCallManager: CallManageable {
     /// `participants`, now and from now on; only the latest waits.
     public var participantViews: AsyncStream<CallParticipants> { participantNews.stream() }
 
+    /// `audioRoute`, now and from now on.
+    public var currentAudioRoutes: AsyncStream<AudioRoute> { routeNews.stream() }
+
     /// Whether the user allows a device to be used.
     public func isAuthorized(for track: TrackName) async -> Bool {
         track == .mic ? microphone.isAuthorized : camera.isAuthorized
@@ -94,9 +102,9 @@ public final class FakeCallManager: CallManageable {
         camera.isFacingUser.toggle()
     }
 
-    /// Lets sound come from the loudspeaker, or not.
-    public func setSpeaker(_ isOn: Bool) {
-        isSpeakerOn = isOn
+    /// Lets sound be heard by another output; one that is not there changes nothing.
+    public func choose(_ route: AudioRoute) async {
+        if audioRoutes.contains(route) { audioRoute = route }
     }
 
     /// The name for the next join; nil for a guest.

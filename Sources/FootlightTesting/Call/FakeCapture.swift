@@ -14,6 +14,17 @@ public final class FakeCapture: MediaCapturing {
     /// What is captured now.
     public private(set) var running: Set<TrackName> = []
 
+    /// The outputs of sound; may be set to play that one comes or goes, and the first one takes the place of one that went.
+    public var audioRoutes = [AudioRoute.speaker] {
+        didSet {
+            if !audioRoutes.contains(audioRoute) { audioRoute = audioRoutes.first ?? .speaker }
+            routeChange?.yield()
+        }
+    }
+    /// The output in use.
+    public private(set) var audioRoute = AudioRoute.speaker
+    private var routeChange: AsyncStream<Void>.Continuation?
+
     /// Makes devices that work.
     public init() {}
 
@@ -38,6 +49,17 @@ public final class FakeCapture: MediaCapturing {
     public func stop(_ track: TrackName) async {
         running.remove(track)
         log.append("stop \(track.rawValue)")
+    }
+
+    /// Tells whoever asked last of changes of the outputs.
+    public func audioRouteChanges() -> AsyncStream<Void> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { routeChange = $0 }
+    }
+
+    /// Notes that another output was to be used.
+    public func choose(_ route: AudioRoute) async throws(StageError) {
+        audioRoute = route
+        log.append("choose \(route.id)")
     }
 
     /// Notes that playback was to stop.

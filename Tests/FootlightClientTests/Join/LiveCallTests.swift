@@ -67,9 +67,31 @@ struct LiveCallTests {
         await live.toggleMicrophone(live.microphone.isEnabled)
         await live.toggleCamera(live.camera.isEnabled)
         await live.flipCamera()
-        live.setSpeaker(false)
+        #expect(live.audioRoutes == [.speaker] && live.audioRoute == .speaker)
+        await live.choose(AudioRoute(id: "h", name: "Headset", kind: .wireless))
+        #expect(
+            live.audioRoute == .speaker && live.call.problem?.code == 3073 && live.call.callSettings.isSpeakerOn == nil
+        )
         let settings = live.call.callSettings
-        #expect(settings.isAudioOn == true && settings.isVideoOn == false && settings.isSpeakerOn == false)
+        #expect(settings.isAudioOn == true && settings.isVideoOn == false)
         #expect(settings.cameraPosition == .back && !live.camera.isFacingUser && live.microphone.muteState == .unmuted)
+    }
+
+    @Test("D13 the output of sound is one of those there are, and another one takes the place of a headset that goes")
+    func routes() async throws {
+        let capture = FakeCapture()
+        let live = LiveCall(call: try Played.call(), capture: capture)
+        var told = live.currentAudioRoutes.makeAsyncIterator()
+        #expect(await told.next() == .speaker)
+        let headset = AudioRoute(id: "h", name: "Headset", kind: .wireless)
+        // The system tells of it some time later.
+        capture.audioRoutes = [.speaker, AudioRoute(id: "r", name: "Ear", kind: .receiver), headset]
+        #expect(try await soon { live.audioRoutes.count == 3 } && live.audioRoute == .speaker)
+        await live.choose(headset)
+        #expect(live.audioRoute == headset && live.call.callSettings.isSpeakerOn == false)
+        #expect(await told.next() == headset && capture.log == ["choose h"])
+        capture.audioRoutes = [.speaker]
+        #expect(try await soon { live.audioRoute == .speaker } && live.audioRoutes == [.speaker])
+        #expect(await told.next() == .speaker)
     }
 }
