@@ -50,5 +50,6 @@ public struct ParticipantFollower: Sendable {
         let speaker = resources.first { $0.isDominantSpeaker }?.sid
         if speaker != builder.activeSpeaker { builder.setActiveSpeaker(speaker) }
         participants = participants.stabilize(builder.build())
+        builder.noteShown(participants.visible.map(\.id))
     }
 }

@@ -9,10 +9,13 @@ struct LayoutCast {
     let settings: LayoutSettings
     /// The pinned ones, the newest pin first.
     let pinned: [LayoutHost]
+    private let cameIntoView: [String: Int]
 
-    init(_ hosts: [LayoutHost], _ settings: LayoutSettings) {
+    /// - Parameter cameIntoView: When each sid last came into view, as far as that is known.
+    init(_ hosts: [LayoutHost], _ settings: LayoutSettings, cameIntoView: [String: Int] = [:]) {
         self.hosts = hosts
         self.settings = settings
+        self.cameIntoView = cameIntoView
         pinned = hosts.filter(\.isPinned).sorted(using: .pinned)
     }
 
@@ -110,10 +113,25 @@ struct LayoutCast {
         return ([main].compactMap(\.self) + all).filter { seen.insert($0).inserted }
     }
 
-    /// The most important first: who spoke before who never did, with a picture before without, the latest first.
+    /// The most important first: who spoke before who never did, with a picture before without, the latest to come into
+    /// view first.
     private func ranked(_ sids: [String]) -> [String] {
         let chosen = hosts.filter { sids.contains($0.sid) }
-        return (spoke(chosen) + withVideoFirst(chosen.filter { $0.speakingOrder == nil }.reversed())).map(\.sid)
+        let silent = chosen.filter { $0.speakingOrder == nil }.enumerated().sorted { one, other in
+            let moments = (cameIntoView[one.element.sid] ?? 0, cameIntoView[other.element.sid] ?? 0)
+            return moments.0 == moments.1 ? one.offset > other.offset : moments.0 > moments.1
+        }
+        return (spoke(chosen) + withVideoFirst(silent.map(\.element))).map(\.sid)
+    }
+
+    /// When each came into view, now that some are shown; nil as long as everybody was.
+    func cameIntoView(_ shown: [String], before: [String]) -> [String: Int]? {
+        guard hosts.count > shown.count || !cameIntoView.isEmpty else { return nil }
+        let present = Set(hosts.map(\.sid))
+        var moments = cameIntoView.filter { present.contains($0.key) }
+        let now = (moments.values.max() ?? 0) + 1
+        for sid in shown where !before.contains(sid) { moments[sid] = now }
+        return moments
     }
 
     /// Who is next: who spoke, the latest first, and then as they stand.

@@ -10,6 +10,8 @@ public struct LayoutPlaces: Sendable, Hashable, Codable {
     public internal(set) var others: [String]
     /// The sid of who came last when places last changed hands by turns; nil while they never did.
     public internal(set) var lastInTurn: String?
+    /// When each sid last came into view, by a count of such moments; nil as long as everybody was in view.
+    public internal(set) var cameIntoView: [String: Int]?
 
     /// Nobody has a place yet.
     public init() {
@@ -23,6 +25,7 @@ public struct LayoutPlaces: Sendable, Hashable, Codable {
         seats = seats.map { $0 == old ? new : $0 }
         others = others.map { $0 == old ? new : $0 }
         if main == old { main = new }
+        if let moment = cameIntoView?.removeValue(forKey: old) { cameIntoView?[new] = moment }
         if lastInTurn == old { lastInTurn = new }
     }
 }

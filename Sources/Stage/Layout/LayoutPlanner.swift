@@ -50,7 +50,7 @@ public struct LayoutPlanner: Sendable {
         previous: LayoutPlaces = .init(),
         isTurning: Bool = false
     ) -> (layout: LayoutView, places: LayoutPlaces) {
-        let cast = LayoutCast(hosts, settings)
+        let cast = LayoutCast(hosts, settings, cameIntoView: previous.cameIntoView ?? [:])
         let isSameKind = previous.kind == settings.kind
         let main = main(cast, previous: isSameKind ? previous.main : nil, seats: previous.seats)
         var places = LayoutPlaces()
@@ -67,6 +67,8 @@ public struct LayoutPlanner: Sendable {
             cast.turn(&places.others, main: main, last: &places.lastInTurn)
         }
         let shown = [main].compactMap(\.self) + places.others
+        let before = [previous.main].compactMap(\.self) + previous.others
+        places.cameIntoView = cast.cameIntoView(shown, before: before)
         return (LayoutView(settings: settings, width: width, height: height, tiles: tiles(shown, cast, places)), places)
     }
 

@@ -1,7 +1,8 @@
 /// Follows who joins, leaves and speaks, and says who of them is to be shown in one client's view.
 ///
 /// In the order of importance: the active speaker; those who spoke before; those who never did. Among the latter two
-/// the ones with a picture come before those without, and then the newest first, so that a newcomer is seen at once.
+/// the ones with a picture come before those without, and then the newest first, so that a newcomer is seen at once; who
+/// came into view again is as new as who joined, so that the least recently visible gives way (`noteShown(_:)`).
 /// (The program's picture is calmer than a client's view: there a newcomer waits, see `LayoutPlanner`.)
 ///
 /// Use `stabilize` to bring what `build()` gives into the places of the view before.
@@ -20,6 +21,11 @@ public struct CallParticipantsBuilder: Sendable {
     public private(set) var speakerOrder: [CallParticipant.ID] = []
     /// The id of the active speaker; nil when nobody speaks.
     public private(set) var activeSpeaker: CallParticipant.ID?
+
+    /// When each of the others last joined or came into view, by a count of such moments.
+    private var turns: [CallParticipant.ID: Int] = [:]
+    private var turn = 0
+    private var shown: Set<CallParticipant.ID> = []
 
     /// Begins with the local participant alone.
     ///
@@ -44,6 +50,8 @@ public struct CallParticipantsBuilder: Sendable {
         }
         if remote.updateValue(participant, forKey: participant.id) == nil {
             joinOrder.append(participant.id)
+            turn += 1
+            turns[participant.id] = turn
         }
     }
 
@@ -52,6 +60,7 @@ public struct CallParticipantsBuilder: Sendable {
         guard remote.removeValue(forKey: id) != nil else { return }
         joinOrder.removeAll { $0 == id }
         speakerOrder.removeAll { $0 == id }
+        turns[id] = nil
         if activeSpeaker == id { activeSpeaker = nil }
     }
 
@@ -69,11 +78,21 @@ public struct CallParticipantsBuilder: Sendable {
         speakerOrder.append(id)
     }
 
+    /// These are visible now; those of them who were not have come into view.
+    public mutating func noteShown(_ ids: [CallParticipant.ID]) {
+        turn += 1
+        for id in ids where !shown.contains(id) && remote[id] != nil { turns[id] = turn }
+        shown = Set(ids)
+    }
+
     /// The view now: the most important of the others, as many as there is room for.
     public func build() -> CallParticipants {
         let active = [activeSpeaker].compactMap(\.self).filter { $0 != local.id }
         var seen: Set<CallParticipant.ID> = []
-        let ids = (active + withVideoFirst(speakerOrder) + withVideoFirst(joinOrder)).filter {
+        let arrivals = joinOrder.enumerated().sorted { one, other in
+            (turns[one.element] ?? 0, one.offset) < (turns[other.element] ?? 0, other.offset)
+        }
+        let ids = (active + withVideoFirst(speakerOrder) + withVideoFirst(arrivals.map(\.element))).filter {
             seen.insert($0).inserted
         }
         let free = (0..<limit).filter { !emptyPlaces.contains($0) }

@@ -43,6 +43,20 @@ struct StageRuleTests {
         #expect(stage.word == "17562", "with nobody waiting the last one closes up")
     }
 
+    @Test("D23 who came back into view stays there, and the least recently visible gives way")
+    func leastRecentlyVisible() {
+        var stage = seven()
+        stage.speak("7")
+        #expect(stage.word == "723456")
+        stage.leave("7")
+        #expect(stage.word == "123456", "the first came back")
+        stage.join("8", "9")
+        stage.speak("8")
+        #expect(stage.word == "183456", "the second was in view for longer than the first")
+        stage.speak("9")
+        #expect(stage.word == "189456")
+    }
+
     @Test("Q1 a pin and a screen take one tile too")
     func pinAndScreenDisplace() {
         var stage = seven(LayoutSettings(gridSize: 6, autoSwitchOnScreenShare: false))

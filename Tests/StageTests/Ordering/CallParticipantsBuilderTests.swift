@@ -177,6 +177,30 @@ struct CallParticipantsBuilderTests {
         }
     }
 
+    @Test("D23 of those who never spoke the least recently visible gives way, not who joined first")
+    func leastRecentlyVisible() {
+        var all = CallParticipantsBuilder(local: CallParticipant(id: "me"), limit: 3)
+        var view = all.build()
+        func look() -> Set<String> {
+            view = view.stabilize(all.build())
+            all.noteShown(view.visible.map(\.id))
+            return Set(view.visible.map(\.id))
+        }
+        for id in ["1", "2", "3", "4"] {
+            all.upsert(CallParticipant(id: id, camera: .playable))
+            _ = look()
+        }
+        #expect(look() == ["2", "3", "4"])
+        all.setActiveSpeaker("1")
+        #expect(look() == ["1", "3", "4"])
+        all.remove("1")
+        #expect(look() == ["2", "3", "4"], "the second came back into view")
+        all.upsert(CallParticipant(id: "5"))
+        #expect(look() == ["2", "3", "4"])
+        all.setActiveSpeaker("5")
+        #expect(look() == ["2", "4", "5"], "the third was in view for longest")
+    }
+
     @Test("D16 places that are to be empty are, who stays visible stays there, and the local one is shown always")
     func emptyPlaces() {
         let me = CallParticipant(id: "me")
