@@ -67,6 +67,11 @@ struct StageShowTests {
         try await show.window("the grid again", of: 1)
 
         let green = try await promote(carol, in: stage)
+        // Of somebody with a session only what is published is taken.
+        for (name, kind) in [("mic", "audio"), ("camera", "video")] {
+            let path = stage.path("participants/carol/tracks/\(name)")
+            #expect(try await gateway.api("PUT", path, ["kind": .string(kind)]).status < 300)
+        }
         let greenHost = try stage.publish(greenClip, as: green)
         try await onAir("camera", of: green, in: stage)
         try await show.window("three on air", of: 2)
