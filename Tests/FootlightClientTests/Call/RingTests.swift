@@ -43,7 +43,7 @@ struct RingTests {
         #expect(try await soon { isIncoming(guest) })
         guest.acceptCall()
         #expect(try await soon { caller.callingState == .inCall && guest.callingState == .inCall })
-        #expect(!caller.isRinging && !guest.isRinging, "S12")
+        #expect(try await soon { !caller.isRinging && !guest.isRinging }, "S12")
         #expect(
             try await soon {
                 caller.participants.map(\.identity) == ["bob"] && guest.participants.map(\.identity) == ["ann"]
