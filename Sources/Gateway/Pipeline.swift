@@ -139,6 +139,7 @@ struct Pipeline: Sendable {
                 longestBuffer: Double(fanOut.hls.windowLength + 1) * Double(fanOut.hls.targetDuration),
                 unprovenPerClient: configuration.clientSessions == 0 ? nil : configuration.clientSessions,
                 viewersPerClient: configuration.clientViewers == 0 ? nil : configuration.clientViewers,
+                countsReportsAlone: configuration.countsReportsAlone,
                 region: configuration.homeRegion ?? ""
             )
         )

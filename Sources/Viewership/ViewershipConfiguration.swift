@@ -23,6 +23,10 @@ public struct ViewershipConfiguration: Sendable, Equatable {
     public var unprovenPerClient: Int?
     /// Anonymous sessions of one client that count as viewers; further ones play and do not count, nil for none.
     public var viewersPerClient: Int?
+    /// Players that are known by reports alone, under names that they made up, count without any media that was seen.
+    ///
+    /// Where a content network answers everything and tells nothing; anybody can make up such players.
+    public var countsReportsAlone: Bool
     /// Rooms that are remembered at once.
     public var roomLimit: Int
     /// How long the figures of an ended room stay in `metrics()`; seconds.
@@ -42,6 +46,7 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         sessionLimit: Int = 1_000_000,
         unprovenPerClient: Int? = nil,
         viewersPerClient: Int? = nil,
+        countsReportsAlone: Bool = false,
         roomLimit: Int = 10_000,
         retention: Double = 300,
         labelledRooms: Int = 500,
@@ -55,6 +60,7 @@ public struct ViewershipConfiguration: Sendable, Equatable {
         self.sessionLimit = sessionLimit
         self.unprovenPerClient = unprovenPerClient
         self.viewersPerClient = viewersPerClient
+        self.countsReportsAlone = countsReportsAlone
         self.roomLimit = roomLimit
         self.retention = retention
         self.labelledRooms = labelledRooms

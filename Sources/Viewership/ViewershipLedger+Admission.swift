@@ -20,8 +20,9 @@ extension ViewershipLedger {
                 // The token says what it is; the id is a viewer's, who may be playing by it.
                 return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
             }
-            // A log knows better who it is than the server that asked for it at first.
-            guard let standing, !request.isLogged else { return admit(id, request, to: room) }
+            // A log knows better who it is than the server that asked for it at first, and so does a proxy that says it late.
+            let isNews = request.isLogged || request.region != nil && lacksRegion(id)
+            guard let standing, !isNews else { return admit(id, request, to: room) }
             if request.isStarved { starved(id, room: room) }
             return standing ? .viewer(sid: offered) : .uncounted(sid: offered)
         }
@@ -116,10 +117,19 @@ extension ViewershipLedger {
             at: now,
             began: line.duration.map { now.advanced(milliseconds: Int64(-$0)) },
             bytes: line.bytes,
-            isElsewhere: true
+            isElsewhere: true,
+            isMediaSeen: areBeatsOfMedia.load(ordering: .relaxed)
         )
         record(event)
         return true
+    }
+
+    /// Takes one line about media of the access log of a server in front of us.
+    ///
+    /// From the first one on, those whose playlists it tells of are viewers only with media.
+    public func take(_ line: MediaBeatLine) {
+        areBeatsOfMedia.store(true, ordering: .relaxed)
+        mediaServed(in: line.room, to: line.client, at: clock.now)
     }
 
     /// A line of a log, or a datagram, that says nothing.
@@ -182,9 +192,8 @@ extension ViewershipLedger {
             visitor.region = Region.normalized(configuration.region)
             visitor.regionSource = .home
         }
-        if request.identity == nil, !request.isOfMany {
-            visitor.account = request.address.flatMap { PeerAddress($0)?.account }
-        }
+        if !request.isOfMany { visitor.receiver = request.address.flatMap { PeerAddress($0)?.account } }
+        if request.identity == nil { visitor.account = visitor.receiver }
         // The address of one that stands for many tells nothing of any of them.
         if let address = request.address, !request.isOfMany {
             let date = wall.date(of: clock.now.milliseconds)
@@ -230,6 +239,10 @@ extension ViewershipLedger {
     /// Whether the id is known and proven, and may count; nil for one that is not.
     private func standing(of id: SessionID, room: String) -> Bool? {
         owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
+    }
+
+    private func lacksRegion(_ id: SessionID) -> Bool {
+        owners[id.shard].shard.withLock { $0.lacksRegion(id) }
     }
 
     private func viewerKey(of request: PlayerRequest, room: String) -> ViewerKey? {

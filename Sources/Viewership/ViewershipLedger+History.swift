@@ -15,6 +15,7 @@ extension ViewershipLedger {
         var generation = 0
         let cut = cut(at: now, hasLastHits: true) { book in
             generation = book.journal.generation
+            book.journal.cut()
             return book.rooms
         }
         let figures = cut.figures()
@@ -45,6 +46,26 @@ extension ViewershipLedger {
         }
     }
 
+    /// The batch that was taken last is on disk; nothing else was taken since.
+    ///
+    /// From then on the time that viewers by requests watched is told as far as it is there, so that a kill takes nothing back.
+    public func historyWritten() {
+        let now = clock.now.milliseconds
+        book.withLock { $0.journal.confirm(at: now) }
+    }
+
+    /// The steps of sessions since the last time, and until when this process says that it lives, milliseconds since 1970.
+    ///
+    /// To be called some twenty times a second, and to be written at once: a later run counts connections until then. It is
+    /// `lead` ahead of the clock, so that nothing that was told of them is taken back.
+    public func takeSteps() -> (livesUntil: Int64, steps: [SessionStep]) {
+        let moment = wall.date(of: clock.now.milliseconds) + Self.lead
+        return (moment, book.withLock { $0.journal.takeSteps() })
+    }
+
+    /// Milliseconds, twice the time between two calls of `takeSteps`.
+    private static let lead: Int64 = 100
+
     /// The history begins anew: the next batch holds every broadcast that is on.
     public func repeatBroadcasts() {
         book.withLock { $0.journal.repeatBroadcasts() }
@@ -55,9 +76,10 @@ extension ViewershipLedger {
     /// Joins that it counted are not counted again, counters go on where they were, and viewers by requests count until
     /// their time-out.
     public func restore(_ recovered: RecoveredAudience) {
-        guard let lastSeen = recovered.lastSeen else { return }
+        guard let lastWritten = recovered.lastSeen else { return }
         hasRestored.store(true, ordering: .relaxed)
         let now = clock.now.milliseconds
+        let lastSeen = max(lastWritten, min(recovered.livedUntil ?? lastWritten, wall.date(of: now)))
         let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
         book.withLock { book in
             book.restore(recovered, at: now)
@@ -72,6 +94,12 @@ extension ViewershipLedger {
                 shard.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)
             }
             for row in recovered.broadcasts { shard.restore(RoomTally.Counts(row), room: row.room) }
+            // Connections went on until the end, of which the last row says nothing yet.
+            for row in recovered.sessions where row.end == nil && row.dimensions.playback.isContinuous {
+                guard names[row.epoch] != nil else { continue }
+                let (from, to) = (wall.monotonic(of: lastWritten), wall.monotonic(of: lastSeen))
+                shard.restoreWatch(from: from, to: to, room: row.room, dimensions: row.dimensions)
+            }
         }
         for row in recovered.sessions where names[row.epoch] != nil && row.shard < SessionID.shardCount {
             let lastHit = recovered.lastHits[row.shard]?.moment(of: row.place)
@@ -81,6 +109,45 @@ extension ViewershipLedger {
                     lastSeen: wall.monotonic(of: lastSeen),
                     now: now
                 )
+            }
+        }
+        restore(recovered.steps, names: names, lastSeen: lastSeen)
+    }
+
+    /// Takes over what was not written yet of sessions that came shortly before an earlier run ended.
+    private func restore(_ steps: [SessionStep], names: [Int64: String], lastSeen: Int64) {
+        let now = clock.now.milliseconds
+        let end = wall.monotonic(of: lastSeen)
+        var latest: [UInt64: SessionStep] = [:]
+        for step in steps where step.at <= lastSeen {
+            // Proven once it is proven.
+            if let known = latest[step.code], known.kind == .proven, step.kind != .proven { continue }
+            latest[step.code] = step
+        }
+        for step in latest.values {
+            guard let room = names[step.epoch], Int(step.shard) < SessionID.shardCount, step.kind != .gone else {
+                continue
+            }
+            let watched = lastSeen - step.start
+            // The proof itself may have come too late to be written.
+            let isProven = step.kind == .proven || (5000..<5000 + 2 * Self.lead).contains(watched)
+            withShard(Int(step.shard)) { shard in
+                guard isProven else {
+                    let start = wall.monotonic(of: step.start)
+                    shard.interrupted[step.code] = (start, min(end, start + 5000))
+                    return
+                }
+                shard.restore(
+                    step,
+                    room: room,
+                    start: wall.monotonic(of: step.start),
+                    lastHit: wall.monotonic(of: step.at),
+                    end: end,
+                    now: now
+                )
+            }
+            if isProven {
+                book.withLock { $0.arrived(in: room, session: step.code) }
             }
         }
     }

@@ -11,7 +11,7 @@ extension ViewershipLedger {
     public func report(room: String) -> RoomViewership {
         let now = clock.now
         let cut = cut(at: now) { $0.rooms[room].map { [room: $0] } ?? [:] }
-        return view(room, cut.figures(of: room), of: cut, at: now)
+        return view(room, cut.told(cut.figures(of: room), of: room), of: cut, at: now)
     }
 
     /// The figures of all rooms that are on, and their sum, of one moment.
@@ -20,7 +20,7 @@ extension ViewershipLedger {
         let cut = cut(at: now)
         let rooms = cut.figures()
             .filter { cut.book[$0.key]?.ended == nil }
-            .map { view($0.key, $0.value, of: cut, at: now) }
+            .map { view($0.key, cut.told($0.value, of: $0.key), of: cut, at: now) }
             .sorted { ($1.concurrent, $0.room) < ($0.concurrent, $1.room) }
         var total = RoomViewership(room: "", asOf: date(of: now), staleMs: staleness(at: now))
         total.recovering = isRecovering(cut, at: now)
@@ -36,7 +36,7 @@ extension ViewershipLedger {
     func cut(
         at now: MonotonicTime,
         hasLastHits: Bool = false,
-        book read: (RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
+        book read: (inout RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
     ) -> AudienceCut {
         var cut = AudienceCut(at: now.milliseconds)
         gather(into: &cut) { shard, cut in
@@ -45,7 +45,11 @@ extension ViewershipLedger {
             if hasLastHits { cut.lastHits.append(shard.lastHits(at: now.milliseconds)) }
         } atTheBottom: { cut in
             book.withLock { book in
-                cut.book = read(book)
+                cut.book = read(&book)
+                // Where the disk has taken nothing for some seconds, all is told that is known.
+                if let confirmed = book.journal.confirmed, now.milliseconds - confirmed.at < Self.longestUnwritten {
+                    cut.confirmed = confirmed.watch
+                }
                 (cut.totalPeak, cut.totalPeakAt) = (book.totalPeak, book.totalPeakAt)
                 (cut.startups, cut.earlierBeats) = (book.startups, book.earlierBeats)
             }
@@ -73,6 +77,7 @@ extension ViewershipLedger {
                 // Ended twice: the figures of the first time stand.
                 guard book.rooms[room]?.ended == nil else { return }
                 let figures = cut.figures(of: room)
+                book.journal.cut()
                 cut.book[room] = book.rooms[room]
                 book.end(room, final: view(room, figures, of: cut, at: now), at: now.milliseconds)
                 guard let entry = book.rooms[room] else { return }
@@ -83,6 +88,9 @@ extension ViewershipLedger {
             }
         }
     }
+
+    /// For how long what is not on disk is not told; milliseconds.
+    private static let longestUnwritten: Int64 = 5000
 
     private func view(
         _ room: String,

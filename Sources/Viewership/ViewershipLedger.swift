@@ -32,6 +32,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let owners: [Owner]
     /// What each client has, over all shards.
     let clients: ClientSessionLedger
+    /// Media that proves sessions, over all shards.
+    private let credits: MediaCredits
     /// What rooms with a limit have left, over all shards.
     let places = RoomPlaces()
     let book: Mutex<RoomBook>
@@ -49,6 +51,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     private let robots = Mutex(RobotList())
     private let lastAdvance: Atomic<Int64>
     let hasRestored = Atomic<Bool>(false)
+    /// A server in front of us tells of media, and not of playlists alone.
+    let areBeatsOfMedia = Atomic<Bool>(false)
     let refusedCodes = Atomic<Int>(0)
     let refusedForms = Atomic<Int>(0)
     let refusedLines = Atomic<Int>(0)
@@ -88,6 +92,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         )
         self.clients = clients
         let places = places
+        let credits = MediaCredits(lifetime: Int64(configuration.longestInterval * 1000))
+        self.credits = credits
         owners = (0..<SessionID.shardCount).map { number in
             Owner(
                 AudienceShard(
@@ -95,8 +101,10 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
                     configuration: configuration,
                     clients: clients,
                     places: places,
+                    credits: credits,
                     now: start.milliseconds,
-                    startSecond: second
+                    startSecond: second,
+                    wallZero: wall.zero
                 )
             )
         }
@@ -203,6 +211,11 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
         withShard(id.shard) { shard in
             shard.record(event, id: id) { verify(id, room: event.room) }
         }
+    }
+
+    /// Takes notice that a client was sent media, which proves one of its sessions.
+    public func mediaServed(in room: String, to client: UInt64, at time: MonotonicTime) {
+        credits.add(client, room: room, at: time.milliseconds)
     }
 
     /// The RECV_ONLY participant `identity` is in the room; it counts as `sdk` unless a player of its own does.

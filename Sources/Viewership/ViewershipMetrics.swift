@@ -10,7 +10,8 @@ extension ViewershipLedger {
     public func metrics() -> [MetricFamily] {
         let cut = cut(at: clock.now)
         var page = MetricsPage()
-        let rooms = published(cut.figures()).map { (name: $0.key, figures: $0.value, live: $0.value.live) }
+        let figures = cut.figures().reduce(into: [:]) { $0[$1.key] = cut.told($1.value, of: $1.key) }
+        let rooms = published(figures).map { (name: $0.key, figures: $0.value, live: $0.value.live) }
             .sorted { $0.live == $1.live ? $0.name < $1.name : $0.live > $1.live }
         for room in rooms.prefix(configuration.labelledRooms) {
             let entry = cut.book[room.name]

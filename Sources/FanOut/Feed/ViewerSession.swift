@@ -9,6 +9,8 @@ struct ViewerSession: Sendable {
     /// The rendition that it plays; nil for the program as it is.
     var rendition: String?
     let audience: any AudienceObserving
+    /// What it asks for media is seen here as well.
+    var isMediaSeen = false
     /// The place that it has until it is proven to watch.
     var place: AudiencePlace?
 
@@ -20,7 +22,8 @@ struct ViewerSession: Sendable {
             rendition: rendition,
             kind: kind,
             at: time,
-            bytes: bytes
+            bytes: bytes,
+            isMediaSeen: isMediaSeen
         )
         audience.record(event)
     }

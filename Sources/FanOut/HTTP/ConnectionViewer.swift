@@ -16,16 +16,20 @@ enum ConnectionViewer {
     }
 
     /// Something of `bytes` was answered.
-    mutating func note(_ response: MediaResponse, bytes: Int) {
+    ///
+    /// - Returns: Whether it was media.
+    mutating func note(_ response: MediaResponse, bytes: Int) -> Bool {
         if let viewer = response.viewer {
             switch self {
             case .nobody: self = .one(viewer)
             case .one(let known) where known.sid != viewer.sid: self = .several
             case .one, .several: break
             }
-        } else if response.allowsRanges {
-            noteFile(bytes: bytes)
+            return false
         }
+        guard response.allowsRanges else { return false }
+        noteFile(bytes: bytes)
+        return bytes > 0
     }
 
     /// A media file, or `bytes` of one, was answered.

@@ -271,12 +271,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let deadline = context.eventLoop.now + wait.program.longestWait
         // Not the whole head: thousands may wait.
         let (range, closing) = (head.headerFields[.range], head.asksToClose)
+        let media = mediaReceiver(of: head)
         let entry = HLSWait(for: wait.target, until: deadline) { [self] end in
             waiting = nil
             site.waits.leave(wait.sid)
             let response = site.respond(after: wait, end)
             let (head, body) = response.resolved(method: .get, range: range)
-            viewer.note(response, bytes: body.byteCount)
+            note(response, bytes: body.byteCount, for: media)
             send(head, body, closing: closing, context: context)
             handleHeld(context: context)
         }
@@ -342,10 +343,13 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// The head of the answer with a whole file of so many bytes, as it is sent now.
     func repeatedHead(bytes: Int) -> ByteBuffer { MediaResponse.segmentHead(length: bytes, date: site.dates.lastLine) }
 
-    /// A whole file of so many bytes was sent ahead of this handler.
-    func answeredRepeated(bytes: Int) {
+    /// A whole file of so many bytes was sent ahead of this handler, to whoever was given `file`.
+    func answeredRepeated(bytes: Int, beside file: RepeatedRequest.File) {
         lastActivity = .now()
         viewer.noteFile(bytes: bytes)
+        if let account = site.budget.account(of: client, file.fields) {
+            site.audience.mediaServed(in: file.room, to: account, at: lastActivity)
+        }
         site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
     }
 
@@ -363,8 +367,21 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     private func send(_ response: MediaResponse, to request: HTTPRequest, context: ChannelHandlerContext) {
         let (head, body) = response.resolved(method: request.method, range: request.headerFields[.range])
-        viewer.note(response, bytes: body.byteCount)
+        note(response, bytes: body.byteCount, for: response.allowsRanges ? mediaReceiver(of: request) : nil)
         send(head, body, closing: request.asksToClose, context: context)
+    }
+
+    /// Of what room a request asks for a media file, and the `PeerAddress.account` of the client that gets it.
+    private func mediaReceiver(of head: HTTPRequest) -> (room: String, client: UInt64)? {
+        guard case .file(let room, _, _)? = MediaRequest(path: (head.path ?? "").prefix { $0 != "?" }) else {
+            return nil
+        }
+        return site.budget.account(of: client, head.headerFields).map { (room, $0) }
+    }
+
+    private func note(_ response: MediaResponse, bytes: Int, for media: (room: String, client: UInt64)?) {
+        guard viewer.note(response, bytes: bytes), let media else { return }
+        site.audience.mediaServed(in: media.room, to: media.client, at: .now())
     }
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {

@@ -219,7 +219,8 @@ public struct MediaSite: Sendable {
             room: room,
             playback: given.areGiven ? .llhls : .hls,
             rendition: rendition,
-            audience: audience
+            audience: audience,
+            isMediaSeen: player.isMediaSeen
         )
         // Whoever wants the head only is told of what there is.
         let directives = player.isHead ? given.atOnce : given

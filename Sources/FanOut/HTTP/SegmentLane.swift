@@ -63,7 +63,7 @@ public final class SegmentLane: ChannelInboundHandler, RemovableChannelHandler {
         let writer = writer ?? MediaWriter(context, isPlain: true)
         self.writer = writer
         writer.send(contentsOf: [handler.repeatedHead(bytes: length)] + media)
-        handler.answeredRepeated(bytes: length)
+        handler.answeredRepeated(bytes: length, beside: known.file)
         guard writer.straightSocket == nil else { return true }
         // The system did not take all of it: what is written behind that leaves when it has left.
         let end = writer.nextInQueue()

@@ -20,6 +20,7 @@ extension PlayerRequest {
         )
         region = origin.region
         isOfMany = origin.address == peer && peer.map(reading.proxies.include) ?? false
+        isMediaSeen = !isOfMany && reading.proxies.showMedia(of: fields, peer: peer)
         readsGzip = Gzip.isAccepted(fields[.acceptEncoding])
         cmcd = query["CMCD"]
         cmcdSession = fields[.cmcdSession]

@@ -21,6 +21,8 @@ public struct TrustedProxies: Sendable {
 
     private let networks: [Network]
     private let regionHeader: HTTPField.Name?
+    /// Whether they may answer requests for media from a cache of theirs, so that those are never seen here.
+    public var cacheMedia = true
 
     /// Nobody.
     public init() {
@@ -70,6 +72,15 @@ public struct TrustedProxies: Sendable {
         let said = Self.forwarded(fields)
         let address = said.last { !mayReport(from: $0) } ?? said.first ?? peer
         return (PeerAddress(address) == nil ? peer : address, regionHeader.flatMap { fields[$0] })
+    }
+
+    /// Whether all that a player asks for is seen here: it asks itself, or through servers that have no cache.
+    ///
+    /// - Parameter peer: The numeric address of the connection; nil when it is not known.
+    func showMedia(of fields: HTTPFields, peer: String?) -> Bool {
+        guard let peer else { return false }
+        let isForOthers = include(peer) || mayReport(from: peer) && Self.isForwarded(fields)
+        return !isForOthers || !cacheMedia
     }
 
     /// Whether a request says that it was made for somebody else.

@@ -49,7 +49,7 @@ extension GatewayConfiguration {
         "viewership.keep_minutes", "viewership.beats_port", "viewership.regions", "viewership.proxies",
         "viewership.region_header",
         "viewership.region", "viewership.device_ids", "viewership.log_lateness",
-        "viewership.robots",
+        "viewership.robots", "viewership.proxies_cache", "viewership.reports_alone",
         "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
 
@@ -139,6 +139,8 @@ extension GatewayConfiguration {
         regionHeader = try read.string("viewership.region_header")
         homeRegion = try read.string("viewership.region")
         takesDeviceIDs = try read.bool("viewership.device_ids") ?? takesDeviceIDs
+        proxiesCache = try read.bool("viewership.proxies_cache") ?? proxiesCache
+        countsReportsAlone = try read.bool("viewership.reports_alone") ?? countsReportsAlone
         robotList = try read.string("viewership.robots")
         logLateness = try read.int("viewership.log_lateness", in: 1...600) ?? logLateness
         guard TrustedProxies(trustedProxies) != nil else {

@@ -46,6 +46,8 @@ extension GatewayConfiguration {
             "viewership.region_header: \(regionHeader ?? "none")",
             "viewership.region: \(homeRegion ?? "none")",
             "viewership.device_ids: \(takesDeviceIDs)",
+            "viewership.proxies_cache: \(proxiesCache)",
+            "viewership.reports_alone: \(countsReportsAlone)",
             "viewership.robots: \(robotList ?? "none")",
             "viewership.log_lateness: \(logLateness)",
             "viewership.beats_port: \(beatsPort.map(String.init) ?? "off")",

@@ -87,6 +87,10 @@ public struct GatewayConfiguration: Sendable, Equatable {
     /// Nobody else is believed. What one client may ask and how often it may try to log in goes by the same address, and
     /// only those servers, and what runs on this machine, may send beats.
     public var trustedProxies: [String] = []
+    /// `viewership.proxies_cache`: whether servers in front may answer requests for media from a cache.
+    ///
+    /// Where none does, false: then who asks for playlists alone is no viewer behind those servers either.
+    public var proxiesCache = true
     /// `viewership.region_header`: the field in which those servers say the country of a viewer, such as `CF-IPCountry`.
     public var regionHeader: String?
     /// `viewership.region`: where viewers are taken to be of whom nothing else tells it, `DE` or `US-CA`; unset means nowhere.
@@ -95,6 +99,11 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Who switches it on has asked the viewers for their consent.
     public var takesDeviceIDs = false
+    /// `viewership.reports_alone`: whether players that are known by reports alone (CMCD), under names that they made up,
+    /// count although no media that they fetch is seen.
+    ///
+    /// Behind a content network that tells nothing. Anybody can make such players up, as many as one address may have.
+    public var countsReportsAlone = false
     /// `viewership.robots`: a file with further words by which robots are told from viewers, one a line.
     public var robotList: String?
     /// `viewership.log_lateness`: seconds after which a line of a content network's log comes too late to count.

@@ -19,8 +19,14 @@ final class BeatHandler: ChannelInboundHandler {
         guard let sender = datagram.remoteAddress.ipAddress, proxies.mayReport(from: sender) else {
             return viewership.countForeignBeat()
         }
-        guard let line = BeatLine(String(buffer: datagram.data)) else { return viewership.countMalformedBeat() }
-        viewership.take(line)
+        let text = String(buffer: datagram.data)
+        if let line = BeatLine(text) {
+            viewership.take(line)
+        } else if let line = MediaBeatLine(text) {
+            viewership.take(line)
+        } else {
+            viewership.countMalformedBeat()
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

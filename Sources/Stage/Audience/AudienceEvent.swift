@@ -51,6 +51,8 @@ public struct AudienceEvent: Sendable, Equatable {
     public var isElsewhere: Bool
     /// A log told of it, some time after it was seen.
     public var isLogged: Bool
+    /// Whoever tells of this player's playlists tells of its media as well, so that a player without any is no viewer.
+    public var isMediaSeen: Bool
 
     /// Makes an event.
     public init(
@@ -63,7 +65,8 @@ public struct AudienceEvent: Sendable, Equatable {
         began: MonotonicTime? = nil,
         bytes: Int = 0,
         isElsewhere: Bool = false,
-        isLogged: Bool = false
+        isLogged: Bool = false,
+        isMediaSeen: Bool = false
     ) {
         self.sid = sid
         self.room = room
@@ -75,5 +78,6 @@ public struct AudienceEvent: Sendable, Equatable {
         self.bytes = bytes
         self.isElsewhere = isElsewhere
         self.isLogged = isLogged
+        self.isMediaSeen = isMediaSeen
     }
 }

@@ -1,3 +1,5 @@
+public import Media
+
 /// The fan-out's view of whoever counts: it hands out viewer session ids and takes events.
 ///
 /// All calls come from event loops and return at once.
@@ -19,6 +21,12 @@ public protocol AudienceObserving: Sendable {
     ///
     /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
     func hear(_ request: PlayerRequest, in room: String, on sid: String?)
+    /// Media of `room` was sent to a client, by whichever of its connections.
+    ///
+    /// - Parameters:
+    ///   - client: A `PeerAddress.account`.
+    ///   - time: When that was.
+    func mediaServed(in room: String, to client: UInt64, at time: MonotonicTime)
     /// Says by how much what logs tell comes later than it happened; it never gets less.
     func logsLag(milliseconds: Int64)
     /// Whether a player may be let into a room, as far as the number of its viewers is limited.
@@ -60,6 +68,9 @@ extension AudienceObserving {
 
     /// Knows of none.
     public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }
+
+    /// Does not ask for proof by media.
+    public func mediaServed(in room: String, to client: UInt64, at time: MonotonicTime) {}
 
     /// Does not wait for what logs tell.
     public func logsLag(milliseconds: Int64) {}

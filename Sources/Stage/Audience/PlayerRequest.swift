@@ -39,6 +39,8 @@ public struct PlayerRequest: Sendable, Equatable {
     public var isHead: Bool
     /// Its address is that of a server that stands for many, and does not say for whom it asks.
     public var isOfMany = false
+    /// What the same player asks for media is seen by whoever saw this request: no cache in front may answer it.
+    public var isMediaSeen = false
     /// A log of a server in front of us tells of it.
     public var isLogged = false
     /// It takes answers in gzip (RFC 9110 12.5.3).

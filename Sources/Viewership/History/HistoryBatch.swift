@@ -11,6 +11,8 @@ public struct HistoryBatch: Sendable {
     public var sessions: [UInt64: SessionRow] = [:]
     /// Absences that ended.
     public var gaps: [GapRow] = []
+    /// Changes of rendition and protocol.
+    public var moves: [MoveRow] = []
     /// Parts of minutes, by what they are of.
     public var minutes: [MinuteRow.Key: MinuteRow] = [:]
     /// The most at once of groups of viewers, by minute.
@@ -30,7 +32,7 @@ public struct HistoryBatch: Sendable {
     }
 
     /// Rows that are to be written.
-    public var count: Int { sessions.count + gaps.count + minutes.count + peaks.count + broadcasts.count }
+    public var count: Int { sessions.count + gaps.count + moves.count + minutes.count + peaks.count + broadcasts.count }
 
     mutating func add(_ row: SessionRow) {
         guard sessions.count < Self.sessionLimit || sessions[row.code] != nil else {
@@ -49,6 +51,14 @@ public struct HistoryBatch: Sendable {
             return
         }
         gaps.append(row)
+    }
+
+    mutating func add(_ row: MoveRow) {
+        guard moves.count < Self.sessionLimit else {
+            dropped += 1
+            return
+        }
+        moves.append(row)
     }
 
     mutating func add(_ row: MinuteRow) {
@@ -76,6 +86,7 @@ public struct HistoryBatch: Sendable {
         asOf = later.asOf
         for row in later.sessions.values { add(row) }
         for row in later.gaps { add(row) }
+        for row in later.moves { add(row) }
         for row in later.minutes.values { add(row) }
         for (peak, most) in later.peaks { add(peak, most) }
         broadcasts.merge(later.broadcasts) { $1 }

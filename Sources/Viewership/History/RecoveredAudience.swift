@@ -25,6 +25,10 @@ public struct RecoveredAudience: Sendable {
 
     /// When that run was last known to live, milliseconds since 1970; nil where there was none.
     public var lastSeen: Int64?
+    /// Until when that run is known to have lived, by the log of its sessions' steps; nil where there is none.
+    public var livedUntil: Int64?
+    /// The latest steps of sessions of which no row tells, in order.
+    public var steps: [SessionStep] = []
     /// Broadcasts that had not ended.
     public var broadcasts: [BroadcastRow]
     /// Their counts so far, a row for each place in the dimensions; minute and live figures mean nothing.

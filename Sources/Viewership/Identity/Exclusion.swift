@@ -12,4 +12,6 @@ public enum Exclusion: String, Sendable, Hashable, CaseIterable {
     case unqualified
     /// One more session of a viewer, or of an address, that has as many as one may.
     case surplus
+    /// It asked for playlists as a viewer does, and never for media.
+    case noMedia = "no_media"
 }

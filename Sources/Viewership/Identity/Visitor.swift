@@ -19,6 +19,8 @@ struct Visitor {
     var estimate: UInt64?
     /// Among whose sessions it is counted, a `PeerAddress.account`; nil for nobody's.
     var account: UInt64?
+    /// By whose media it is proven, a `PeerAddress.account`; nil where nobody knows.
+    var receiver: UInt64?
     /// Country, or country and region; empty where nobody knows.
     var region = ""
     /// Who says where it is.

@@ -18,6 +18,23 @@ struct AirTime {
         to > from ? Int64((Double(time) * Double(onAir) / Double(to - from)).rounded()) : 0
     }
 
+    /// What of `time`, which passed evenly in the span, belongs to each of its minutes, by minutes since 1970.
+    ///
+    /// - Parameter minute: Where all of it belongs when there is no span.
+    func minutes(of time: Int64, at minute: Int64) -> [(minute: Int64, time: Int64)] {
+        guard from < to, from / 60_000 != to / 60_000 else { return [(minute, time)] }
+        var parts: [(minute: Int64, time: Int64)] = []
+        var (place, rest) = (from, time)
+        while place < to {
+            let end = min(to, (place / 60_000 + 1) * 60_000)
+            let part = end == to ? rest : Int64((Double(time) * Double(end - place) / Double(to - from)).rounded())
+            parts.append((place / 60_000, part))
+            rest -= part
+            place = end
+        }
+        return parts
+    }
+
     /// Milliseconds on the air in each minute of the span, by minutes since 1970.
     var minutes: [(minute: Int64, onAir: Int64)] {
         guard onAir > 0 else { return [] }

@@ -29,6 +29,9 @@ struct RoomBook {
         /// Milliseconds on the air before the present time on the air, and since when it is.
         var onAir: Int64 = 0
         var onAirSince: Int64?
+        /// The latest times on the air before the present one.
+        private var airSpans: [ClosedRange<Int64>] = []
+        private static let airSpanLimit = 32
         /// Up to when the history has it, and how long the program had been on the air then.
         var written: (at: Int64, onAir: Int64)
         /// When the broadcast ended, and its final figures, until the next one begins.
@@ -59,8 +62,28 @@ struct RoomBook {
 
         mutating func setOnAir(_ isOn: Bool, at: Int64) {
             guard ended == nil, isOn != (onAirSince != nil) else { return }
-            if !isOn { onAir = onAir(at: at) }
+            if !isOn {
+                onAir = onAir(at: at)
+                if let since = onAirSince { noteAir(from: since, to: at) }
+            }
             onAirSince = isOn ? at : nil
+        }
+
+        /// It was on the air from the one moment to the other.
+        mutating func noteAir(from: Int64, to: Int64) {
+            guard from < to else { return }
+            airSpans = (airSpans + [from...to]).suffix(Self.airSpanLimit)
+        }
+
+        /// Milliseconds on the air from one moment to another; what is longer ago than is known was.
+        func onAir(from: Int64, to: Int64) -> Int64 {
+            guard from < to else { return 0 }
+            var spans = airSpans
+            if let since = onAirSince { spans.append(since...max(since, ended?.at ?? to)) }
+            if airSpans.count == Self.airSpanLimit, let first = airSpans.first, from < first.lowerBound {
+                spans.append(from...first.lowerBound)
+            }
+            return spans.reduce(0) { $0 + max(0, min(to, $1.upperBound) - max(from, $1.lowerBound)) }
         }
 
         /// Milliseconds on the air.
@@ -104,6 +127,18 @@ struct RoomBook {
         for session in output.sessions {
             guard let epoch = rooms[session.room]?.epoch else { continue }
             journal.pending.add(SessionRow(session, epoch: epoch, wall: wall))
+        }
+        for step in output.steps {
+            guard let epoch = rooms[step.room]?.epoch else { continue }
+            journal.add(SessionStep(step, epoch: epoch, wall: wall))
+        }
+        for earlier in output.earlier {
+            guard let entry = rooms[earlier.room] else { continue }
+            journal.add(earlier, entry: entry, wall: wall)
+        }
+        for move in output.moves {
+            guard let epoch = rooms[move.room]?.epoch else { continue }
+            journal.pending.add(MoveRow(code: move.code, epoch: epoch, at: wall.date(of: move.at), from: move.from))
         }
         for gap in output.gaps {
             guard let epoch = rooms[gap.room]?.epoch else { continue }
@@ -179,6 +214,8 @@ struct RoomBook {
             entry.peak = row.peak
             entry.peakAt = row.peakAt.map { wall.monotonic(of: $0) }
             entry.onAir = row.onAir
+            // Of how long it was, and not when: what is counted late of the time before was on the air.
+            if row.onAir > 0 { entry.noteAir(from: entry.began, to: now) }
             entry.written = (now, row.onAir)
             entry.isRecovered = true
             rooms[row.room] = entry
@@ -194,6 +231,11 @@ struct RoomBook {
                 session: viewer.session
             )
         }
+    }
+
+    /// Somebody of whom no more is known was proven to watch in an earlier run.
+    mutating func arrived(in room: String, session: UInt64) {
+        rooms[room]?.uniques.insert(viewer: nil, isUser: false, estimate: nil, session: session)
     }
 
     /// Forgets the rooms that ended before `moment`, and names them.
@@ -239,6 +281,20 @@ struct RoomBook {
         guard let live = rooms[room]?.live else { return }
         rooms[room]?.lowest = live
         rooms[room]?.highest = live
+    }
+}
+
+extension SessionStep {
+    init(_ step: ShardOutput.Step, epoch: Int64, wall: RoomBook.Wall) {
+        self.init(
+            kind: step.kind,
+            code: step.code,
+            shard: step.shard,
+            epoch: epoch,
+            playback: step.playback,
+            start: wall.date(of: step.start),
+            at: wall.date(of: step.at)
+        )
     }
 }
 

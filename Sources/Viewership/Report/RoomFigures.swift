@@ -69,6 +69,8 @@ struct AudienceCut {
     var totalPeakAt: Int64?
     var startups = StartupHistogram()
     var earlierBeats = 0
+    /// The watch time that is on disk, by room and place; nil where nobody says it.
+    var confirmed: [String: [Dimensions: Int64]]?
     /// By shard, where the history wants them: how long ago viewers by requests were last heard of, by their place.
     var lastHits: [[UInt16]] = []
 
@@ -87,6 +89,20 @@ struct AudienceCut {
     func figures() -> [String: RoomFigures] {
         var figures: [String: RoomFigures] = [:]
         add(to: &figures) { _ in true }
+        return figures
+    }
+
+    /// The figures as they are told: of viewers by requests what they watched as far as that is on disk.
+    ///
+    /// What is not is told of again after a kill, when they ask again: until then it would be missing.
+    func told(_ figures: RoomFigures, of room: String) -> RoomFigures {
+        guard let confirmed, book[room]?.ended == nil else { return figures }
+        var figures = figures
+        for dimensions in figures.places.keys where !dimensions.playback.isContinuous {
+            let watch = confirmed[room]?[dimensions] ?? 0
+            let baseline = figures.places[dimensions]?.baseline.watch ?? 0
+            figures.places[dimensions]?.counts.watch.clamp(to: baseline...max(baseline, watch))
+        }
         return figures
     }
 
@@ -115,5 +131,11 @@ struct AudienceCut {
                 figures[room]?.places[dimensions, default: .init()] += place
             }
         }
+    }
+}
+
+extension Int64 {
+    fileprivate mutating func clamp(to range: ClosedRange<Int64>) {
+        self = Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }

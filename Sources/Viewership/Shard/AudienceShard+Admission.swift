@@ -59,6 +59,11 @@ extension AudienceShard {
         return !sessions[place].flags.contains(.isExcluded)
     }
 
+    /// Whether nobody who is believed has said where the session is.
+    func lacksRegion(_ id: SessionID) -> Bool {
+        index.find(id.code, in: sessions).map { regionSource(of: $0) < .told } ?? false
+    }
+
     /// Whether the session was proven to watch, is kept, and has one connection at most: who comes back may come before the gateway has
     /// noticed that the old connection is gone.
     mutating func mayReturn(_ id: SessionID, room: String, verify: () -> Bool) -> Bool {
@@ -95,6 +100,7 @@ extension AudienceShard {
         if sessions[place].phase == .new, let estimate = visitor.estimate {
             hellos[Int32(place)] = estimate
         }
+        if sessions[place].phase == .new, let receiver = visitor.receiver { receivers[Int32(place)] = receiver }
         var key = cells[Int(sessions[place].cell)].key
         if !visitor.region.isEmpty, visitor.regionSource >= regionSource(of: place) {
             key.region = names.number(of: visitor.region)
@@ -206,7 +212,7 @@ extension AudienceShard {
             relocate(place, report.isLowLatency ? .llhls : .hls, report.rendition, at: at)
             if !report.isPlaying {
                 sessions[place].since = at
-            } else if at - sessions[place].since >= 5000 {
+            } else if at - sessions[place].since >= 5000, isBelieved(place, at: at) {
                 enter(place, since: sessions[place].since, at: at)
             }
             sessions[place].lastHit = max(at, sessions[place].lastHit)
@@ -223,6 +229,13 @@ extension AudienceShard {
         guard let isPaused = report.isPaused, isPaused != sessions[place].flags.contains(.isPaused) else { return }
         if isPaused { sessions[place].flags.insert(.isPaused) } else { sessions[place].flags.remove(.isPaused) }
         if sessions[place].phase == .live { tell(place, end: nil, isClosed: false) }
+    }
+
+    /// Whether a session that only reports tell of may count: anybody can make up a name, and nobody the media that its
+    /// player is sent.
+    private mutating func isBelieved(_ place: Int, at: Int64) -> Bool {
+        guard strangers.contains(place), !countsReportsAlone else { return true }
+        return isProvenByMedia(place, at: at)
     }
 
     /// Whether one more session may come from there under a name that nobody signed.
@@ -254,6 +267,8 @@ extension AudienceShard {
         sessions[place].flags.insert(.isRemote)
         recount(place)
         if let source { strangers.add(place, from: source) }
+        if let client = visitor.account { clients.set(client, at: place) }
+        recount(place)
         schedule(place, deadline: at + timeout(of: place))
         describe(place, visitor, at: at)
         if let exclusion = visitor.exclusion { exclude(place, exclusion) }

@@ -62,6 +62,56 @@ extension AudienceShard {
         }
     }
 
+    /// Puts back a session that was proven to watch shortly before an earlier run ended, and whose join it had not written.
+    ///
+    /// - Parameters:
+    ///   - start: Where its watching began.
+    ///   - lastHit: When it was proven.
+    ///   - end: When the earlier run was last known to live.
+    mutating func restore(_ step: SessionStep, room name: String, start: Int64, lastHit: Int64, end: Int64, now: Int64)
+    {
+        guard index.find(step.code, in: sessions) == nil, let room = makeRoom(name) else { return }
+        let isConnection = step.playback.isContinuous
+        let until = isConnection ? end : lastHit
+        let cell = Int(makeCell(Cell.Key(room: room, playback: step.playback)))
+        cells[cell].counts.joins += 1
+        restoreWatch(from: start, to: until, room: name, dimensions: Dimensions(playback: step.playback))
+        let row = ShardOutput.Session(
+            code: step.code,
+            shard: number,
+            room: name,
+            start: start,
+            watched: UInt32(clamping: max(0, isConnection ? 0 : until - start)),
+            watchedUntil: isConnection ? start : until,
+            lastHit: isConnection ? nil : lastHit,
+            stalled: 0,
+            playback: step.playback,
+            rendition: "",
+            region: "",
+            client: .unknown,
+            switches: 0,
+            isClosed: false
+        )
+        restore(row, lastSeen: end, now: now)
+        if let place = index.find(step.code, in: sessions) {
+            tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
+        }
+    }
+
+    /// Adds what viewers of a place watched that an earlier run did not write.
+    mutating func restoreWatch(from: Int64, to: Int64, room name: String, dimensions: Dimensions) {
+        guard from < to, let room = makeRoom(name) else { return }
+        let key = Cell.Key(
+            room: room,
+            playback: dimensions.playback,
+            rendition: names.number(of: dimensions.rendition),
+            region: names.number(of: dimensions.region),
+            client: dimensions.client
+        )
+        cells[Int(makeCell(key))].counts.watch += to - from
+        output.earlier.append(.init(room: name, dimensions: dimensions, count: .watched(from: from, to: to)))
+    }
+
     /// Of a viewer by requests: the time from its last row to its last request was in no row yet.
     ///
     /// Up to that request the counters have it, so the next one books what they do not have; and who had left before the

@@ -9,7 +9,10 @@ extension AudienceShard {
         relocate(place, playback, rendition, at: at)
         // It was proven to watch before: it is back from the moment its connection is open.
         if sessions[place].phase == .ended { enter(place, since: at, at: at) }
-        if sessions[place].phase == .new { sessions[place].since = at }
+        if sessions[place].phase == .new {
+            sessions[place].since = at
+            noteStep(.opened, place, start: at, at: at)
+        }
     }
 
     mutating func watched(_ place: Int, since: Int64, at: Int64) {
@@ -25,7 +28,9 @@ extension AudienceShard {
         guard sessions[place].connections == 0 else { return }
         switch sessions[place].phase {
         case .vacant, .ended: break
-        case .new: remove(place)
+        case .new:
+            noteStep(.gone, place, start: at, at: at)
+            remove(place)
         case .live: depart(place, endedAt: at, reason: reason, at: at)
         }
     }
@@ -51,7 +56,9 @@ extension AudienceShard {
         case .vacant: break
         case .new:
             sessions[place].lastHit = max(at, sessions[place].lastHit)
-            if isPlaylist, at - sessions[place].since >= qualifyingGap {
+            if isPlaylist, at - sessions[place].since >= qualifyingGap,
+                !event.isMediaSeen || isProvenByMedia(place, at: at)
+            {
                 enter(place, since: sessions[place].since, at: at)
             }
         case .live:
@@ -69,6 +76,17 @@ extension AudienceShard {
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
     }
 
+    /// Whether a new session was sent media, or its client was sent some that proves nobody else.
+    mutating func isProvenByMedia(_ place: Int, at: Int64) -> Bool {
+        let key = Int32(place)
+        guard waits[key] == nil, let receiver = receivers[key], let room = room(of: place) else { return true }
+        guard credits.take(receiver, room: room, at: at) else {
+            lackMedia.insert(key)
+            return false
+        }
+        return true
+    }
+
     /// Who asks rarely is back: it went on to watch for as long as its buffer lasted, if it is known to ask so rarely.
     private mutating func goOn(_ place: Int, at: Int64) {
         let session = sessions[place]
@@ -78,6 +96,7 @@ extension AudienceShard {
             session.endReason == .timedOut, !playback(of: place).isContinuous
         {
             cells[Int(session.cell)].counts.watch += rest
+            date(place, from: session.mark, now: at, .watched(from: session.mark, to: session.mark + rest))
             sessions[place].noteWatched(rest)
             sessions[place].mark += rest
         }
@@ -96,6 +115,7 @@ extension AudienceShard {
             sessions[place].start = at
             sessions[place].noteWatched(time)
             cells[Int(session.cell)].counts.watch += time
+            date(place, from: at, now: at, .watched(from: at, to: session.start))
         }
     }
 
@@ -116,12 +136,14 @@ extension AudienceShard {
 
     /// Books what a live viewer by requests watched since its last sign of life.
     mutating func hit(_ place: Int, at: Int64) {
-        let time = at - sessions[place].lastHit
+        let before = sessions[place].lastHit
+        let time = at - before
         guard time > 0 else { return }
         sessions[place].lastHit = at
         guard !sessions[place].flags.contains(.isPaused) else { return }
         sessions[place].noteWatched(time)
         cells[Int(sessions[place].cell)].counts.watch += time
+        date(place, from: before, now: at, .watched(from: before, to: at))
     }
 
     /// NEW or ENDED to LIVE.
@@ -142,9 +164,12 @@ extension AudienceShard {
         let wasSeated = giveUpSeat(of: session.viewer, at: at)
         // The time before the change of seats was counted for the participant itself.
         let since = wasSeated ? at : since
+        if session.phase == .new { noteStep(.proven, place, start: since, at: at) }
         let lastHit = max(at, session.lastHit)
         var estimate: UInt64?
         let wait = session.phase == .new ? waits.removeValue(forKey: Int32(place)) : nil
+        receivers[Int32(place)] = nil
+        lackMedia.remove(Int32(place))
         if session.phase == .new {
             sessions[place].start = since
             tallies[room].unproven -= 1
@@ -156,6 +181,7 @@ extension AudienceShard {
         switch (session.flags.contains(.isCredited), wasSeated) {
         case (false, false):
             cells[Int(session.cell)].counts.joins += 1
+            date(place, from: since, now: at, .joined(at: since))
         case (false, true):
             // It carries on with the participant's join.
             break
@@ -169,9 +195,12 @@ extension AudienceShard {
         cells[Int(session.cell)].live += 1
         if playback(of: place).isContinuous {
             cells[Int(session.cell)].runStarts += since
+            date(place, from: since, now: at, .watched(from: since, to: at))
+            if session.phase == .new { goOnFromEarlierRun(place, at: since) }
         } else {
             cells[Int(session.cell)].counts.watch += lastHit - since
             sessions[place].noteWatched(lastHit - since)
+            date(place, from: since, now: at, .watched(from: since, to: lastHit))
         }
         if session.phase == .ended { sessions[place].mark = ViewerSession.never }
         notePlayed(place)
@@ -234,6 +263,7 @@ extension AudienceShard {
         if session.flags.contains(.isCredited) {
             tallies[roomPlace(of: place)].resumable -= 1
             cells[Int(session.cell)].counts.leaves[session.endReason] += 1
+            date(place, from: session.mark, now: session.mark, .left(session.endReason, at: session.mark))
         }
         tell(place, end: session.mark, isClosed: true)
     }
@@ -258,6 +288,7 @@ extension AudienceShard {
             // Who comes back elsewhere than where it was has switched; it is back in this same turn.
             if isSwitch, sessions[place].phase == .ended, sessions[place].flags.contains(.isCredited) {
                 countSwitch(place)
+                noteMove(place, from: old, at: at)
             }
             return
         }
@@ -272,6 +303,7 @@ extension AudienceShard {
             notePlayed(place)
             countSwitch(place)
         }
+        if isSwitch || cells[old].key.playback != cells[new].key.playback { noteMove(place, from: old, at: at) }
         // So that a later run finds it where it is, and counts no switch twice.
         if isSwitch || cells[old].key.playback != cells[new].key.playback { tell(place, end: nil, isClosed: false) }
     }
@@ -282,6 +314,18 @@ extension AudienceShard {
     private func isSwitch(from old: Cell.Key, to new: Cell.Key) -> Bool {
         let isByHLS = [old.playback, new.playback].allSatisfy { $0 == .hls || $0 == .llhls }
         return old.rendition != new.rendition || old.playback != new.playback && !isByHLS
+    }
+
+    private mutating func noteMove(_ place: Int, from cell: Int, at: Int64) {
+        guard let room = room(of: place) else { return }
+        let key = cells[cell].key
+        let dimensions = Dimensions(
+            playback: key.playback,
+            rendition: names[key.rendition],
+            region: names[key.region],
+            client: key.client
+        )
+        output.moves.append(.init(code: sessions[place].code, room: room, at: at, from: dimensions))
     }
 
     private mutating func countSwitch(_ place: Int) {
@@ -305,9 +349,22 @@ extension AudienceShard {
             time = max(0, end - session.since)
         } else {
             time = session.flags.contains(.isPaused) ? 0 : max(0, end - session.lastHit)
+            if time > 0 { date(place, from: session.lastHit, now: end, .watched(from: session.lastHit, to: end)) }
         }
         cells[cell].counts.watch += time
         sessions[place].noteWatched(time)
+    }
+
+    /// A connection that an earlier run did not live to prove is proven now: what it watched there counts.
+    private mutating func goOnFromEarlierRun(_ place: Int, at since: Int64) {
+        guard let earlier = interrupted.removeValue(forKey: sessions[place].code), earlier.end <= since else { return }
+        let time = earlier.end - earlier.start
+        sessions[place].start = earlier.start
+        sessions[place].noteWatched(time)
+        cells[Int(sessions[place].cell)].counts.watch += time
+        date(place, from: earlier.start, now: since, .watched(from: earlier.start, to: earlier.end))
+        guard let room = room(of: place), earlier.end < since else { return }
+        output.gaps.append(.init(code: sessions[place].code, room: room, from: earlier.end, to: since))
     }
 
     // MARK: Time
@@ -317,6 +374,7 @@ extension AudienceShard {
     /// - Returns: whether some are left.
     mutating func advance(to now: Int64, limit: Int) -> Bool {
         expireRecoveredSeats(at: now)
+        interrupted = interrupted.isEmpty ? interrupted : interrupted.filter { $0.value.end + 2 * grace > now }
         for _ in 0..<limit {
             guard let place = wheel.next(now: now, in: sessions) else { return false }
             fire(Int(place))

@@ -48,6 +48,13 @@ struct AudienceShard: ~Copyable {
     var hellos: [Int32: UInt64] = [:]
     /// Milliseconds that new sessions waited for their first media, until they are proven to watch.
     var waits: [Int32: UInt32] = [:]
+    /// By whose media new sessions are proven, a `PeerAddress.account`, until they are.
+    var receivers: [Int32: UInt64] = [:]
+    /// New sessions that asked as viewers do, and lack media.
+    var lackMedia: Set<Int32> = []
+    let credits: MediaCredits
+    /// Players that are known by reports alone, under names that nobody signed, count without any media.
+    let countsReportsAlone: Bool
     /// Where the sessions come from of which nothing but reports is seen, under names that anybody can make up.
     var strangers = Strangers()
     /// Whose the sessions are.
@@ -85,6 +92,12 @@ struct AudienceShard: ~Copyable {
     var requesters = 0
     /// Ids of an earlier run that were taken over.
     var adopted = 0
+    /// What connections watched that an earlier run did not live to prove, by the proof in their ids.
+    var interrupted: [UInt64: (start: Int64, end: Int64)] = [:]
+    /// Where the present minute of the wall clock begins, on the monotonic clock.
+    private(set) var minuteStart: Int64 = .min
+    /// Milliseconds since 1970 at the monotonic clock's zero.
+    private let wallZero: Int64
     private(set) var rejected: [Rejection: Int] = [:]
 
     init(
@@ -92,10 +105,13 @@ struct AudienceShard: ~Copyable {
         configuration: ViewershipConfiguration,
         clients: ClientSessionLedger,
         places: RoomPlaces = RoomPlaces(),
+        credits: MediaCredits? = nil,
         now: Int64,
-        startSecond: UInt32
+        startSecond: UInt32,
+        wallZero: Int64 = 0
     ) {
         self.number = number
+        self.wallZero = wallZero
         self.clients = SessionClients(clients)
         self.places = places
         grace = Int64(configuration.grace * 1000)
@@ -105,6 +121,8 @@ struct AudienceShard: ~Copyable {
         llhlsTimeout = Int64(configuration.timeout(of: .llhls) * 1000)
         longestBuffer = Int64(configuration.longestBuffer * 1000)
         longestInterval = Int64(configuration.longestInterval * 1000)
+        self.credits = credits ?? MediaCredits(lifetime: longestInterval)
+        countsReportsAlone = configuration.countsReportsAlone
         sessionLimit = max(1, configuration.sessionLimit / SessionID.shardCount)
         roomLimit = configuration.roomLimit
         self.startSecond = startSecond
@@ -151,6 +169,53 @@ struct AudienceShard: ~Copyable {
         case .delivered:
             delivered(place, at: at)
         }
+    }
+
+    /// Says of what was counted just now that it was in an earlier minute, where it was.
+    ///
+    /// - Parameters:
+    ///   - from: Where it began; at a moment of the present minute nothing is to be said.
+    ///   - now: The present moment, or an earlier one of a log.
+    mutating func date(_ place: Int, from: Int64, now: Int64, _ count: ShardOutput.Earlier.Count) {
+        let now = max(now, wheel.second * 1000)
+        if now >= minuteStart + 60_000 || minuteStart == .min {
+            // Whole minutes since 1970, also where the clock's zero lies behind them.
+            let date = now + wallZero
+            minuteStart = date - ((date % 60_000) + 60_000) % 60_000 - wallZero
+        }
+        guard from < minuteStart, let room = room(of: place) else { return }
+        var count = count
+        if case .watched(let from, let to) = count {
+            // What is of the present minute is where it belongs.
+            count = .watched(from: from, to: min(to, minuteStart))
+        }
+        output.earlier.append(.init(room: room, dimensions: dimensions(of: place), count: count))
+    }
+
+    func dimensions(of place: Int) -> Dimensions {
+        let key = cells[Int(sessions[place].cell)].key
+        return Dimensions(
+            playback: key.playback,
+            rendition: names[key.rendition],
+            region: names[key.region],
+            client: key.client
+        )
+    }
+
+    /// Says that a session came a step further.
+    mutating func noteStep(_ kind: SessionStep.Kind, _ place: Int, start: Int64, at: Int64) {
+        guard let room = room(of: place), !sessions[place].flags.contains(.isExcluded) else { return }
+        output.steps.append(
+            .init(
+                kind: kind,
+                code: sessions[place].code,
+                shard: number,
+                room: room,
+                playback: playback(of: place),
+                start: start,
+                at: at
+            )
+        )
     }
 
     mutating func reject(_ reason: Rejection) {
@@ -237,12 +302,16 @@ struct AudienceShard: ~Copyable {
                     tallies[room].counts.unseen += 1
                 } else if !mayCount(place) {
                     tallies[room].counts.excluded[isHosts(place) ? .role : .surplus] += 1
+                } else if lackMedia.contains(Int32(place)) {
+                    tallies[room].counts.excluded[.noMedia] += 1
                 } else {
                     tallies[room].counts.excluded[.unqualified] += 1
                 }
             }
             hellos[Int32(place)] = nil
             waits[Int32(place)] = nil
+            receivers[Int32(place)] = nil
+            lackMedia.remove(Int32(place))
         }
         strangers.release(place)
         index.remove(sessions[place].code, in: sessions)
@@ -278,12 +347,15 @@ struct AudienceShard: ~Copyable {
 
     /// How long after its last request a viewer by requests counts.
     ///
-    /// Where it asks rarely as long as what it has in its buffer can last. One that has media, and is not proven to watch
-    /// yet, may ask as rarely as any.
+    /// Where it asks rarely as long as what it has in its buffer can last. One that has media, or may have it from a
+    /// server in front of us, and is not proven to watch yet, may ask as rarely as any.
     private func silence(of place: Int) -> Int64 {
         let session = sessions[place]
         let usual = playback(of: place) == .llhls ? llhlsTimeout : hlsTimeout
-        guard session.phase != .new else { return waits[Int32(place)] == nil ? usual : max(usual, longestInterval) }
+        guard session.phase != .new else {
+            let hasMedia = waits[Int32(place)] != nil || session.isElsewhere
+            return hasMedia ? max(usual, longestInterval) : usual
+        }
         return max(usual, min(session.interval * 3 / 2, longestBuffer))
     }
 

@@ -8,6 +8,7 @@ struct PerExclusion: Tally {
     private var agent = 0
     private var unqualified = 0
     private var surplus = 0
+    private var noMedia = 0
 
     var sum: Int { Exclusion.allCases.reduce(0) { $0 + self[$1] } }
 
@@ -20,6 +21,7 @@ struct PerExclusion: Tally {
             case .agent: agent
             case .unqualified: unqualified
             case .surplus: surplus
+            case .noMedia: noMedia
             }
         }
         set {
@@ -30,6 +32,7 @@ struct PerExclusion: Tally {
             case .agent: agent = newValue
             case .unqualified: unqualified = newValue
             case .surplus: surplus = newValue
+            case .noMedia: noMedia = newValue
             }
         }
     }

@@ -56,6 +56,40 @@ struct ShardOutput {
         var isClosed: Bool
     }
 
+    /// A session came a step further on its way to count; a moment in milliseconds of the monotonic clock.
+    struct Step {
+        var kind: SessionStep.Kind
+        var code: UInt64
+        var shard: UInt8
+        var room: String
+        var playback: PlaybackProtocol
+        var start: Int64
+        var at: Int64
+    }
+
+    /// What was counted in a place belongs to a moment before the present minute.
+    struct Earlier {
+        enum Count {
+            /// Watched from the one moment to the other.
+            case watched(from: Int64, to: Int64)
+            case joined(at: Int64)
+            case left(AudienceEvent.CloseReason, at: Int64)
+        }
+
+        var room: String
+        var dimensions: Dimensions
+        var count: Count
+    }
+
+    /// A session went on in another place of the dimensions.
+    struct Move {
+        var code: UInt64
+        var room: String
+        var at: Int64
+        /// Where it was until then.
+        var from: Dimensions
+    }
+
     /// A session was away for a while.
     struct Gap {
         var code: UInt64
@@ -68,11 +102,15 @@ struct ShardOutput {
     var arrivals: [Arrival] = []
     var sessions: [Session] = []
     var gaps: [Gap] = []
+    var steps: [Step] = []
+    var earlier: [Earlier] = []
+    var moves: [Move] = []
     /// Milliseconds between request and first media, one for each viewer of whom it became known.
     var startups: [Int64] = []
 
     var isEmpty: Bool {
-        changes.isEmpty && arrivals.isEmpty && sessions.isEmpty && gaps.isEmpty && startups.isEmpty
+        changes.isEmpty && arrivals.isEmpty && sessions.isEmpty && gaps.isEmpty && startups.isEmpty && steps.isEmpty
+            && earlier.isEmpty && moves.isEmpty
     }
 
     /// Empties the lists and keeps their memory for the next turn.
@@ -82,5 +120,8 @@ struct ShardOutput {
         sessions.removeAll(keepingCapacity: true)
         gaps.removeAll(keepingCapacity: true)
         startups.removeAll(keepingCapacity: true)
+        steps.removeAll(keepingCapacity: true)
+        earlier.removeAll(keepingCapacity: true)
+        moves.removeAll(keepingCapacity: true)
     }
 }

@@ -6,6 +6,9 @@ struct Strangers {
     /// Sessions that came from there and are not forgotten yet.
     func count(of source: UInt64) -> Int { counts[source] ?? 0 }
 
+    /// Whether the session at `place` is one of them.
+    func contains(_ place: Int) -> Bool { sources[Int32(place)] != nil }
+
     mutating func add(_ place: Int, from source: UInt64) {
         sources[Int32(place)] = source
         counts[source, default: 0] += 1

@@ -70,7 +70,9 @@ struct PlayerReportTests {
 
     @Test("names that anybody can make up are as many viewers as an address may be, and none of a crawler's")
     func invented() {
-        let stand = Stand()
+        var configuration = ViewershipConfiguration()
+        configuration.countsReportsAlone = true
+        let stand = Stand(configuration: configuration)
         stand.ledger.roomBegan(stand.room)
         func report(_ names: Int, _ prefix: String, from player: PlayerRequest) {
             for number in 0..<names {

@@ -28,6 +28,10 @@ public final class AudienceLogs: Sendable {
 
     private struct State {
         var replay: LogReplay<LoggedRequest>
+        /// What clients were sent, which proves who watches.
+        var media: LogReplay<LoggedMedia>
+        /// Logs that tell of media.
+        var tellMedia: Set<String> = []
         var total = LogReceipt()
         var reading = 0
         /// Whose logs are being received or read.
@@ -81,7 +85,8 @@ public final class AudienceLogs: Sendable {
         self.wall = wall
         self.isOn = isOn
         self.workLimit = workLimit
-        state = Mutex(State(replay: LogReplay(longestLag: Int64(lateness) * 1000)))
+        let longestLag = Int64(lateness) * 1000
+        state = Mutex(State(replay: LogReplay(longestLag: longestLag), media: LogReplay(longestLag: longestLag)))
     }
 
     /// By how much the slowest log lags behind, in milliseconds: what is counted by logs is of that long ago.
@@ -131,16 +136,20 @@ public final class AudienceLogs: Sendable {
         let requests = reading.requests
         let read = reading.receipt
         let date = wall().timeIntervalSince1970
-        let bundle = requests.map { request in
-            LogReplay<LoggedRequest>.Line(
-                entry: request,
-                // Within a century of now, so that whole milliseconds can hold it.
-                age: request.date.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) },
-                mark: request.mark
-            )
-        }
+        // Within a century of now, so that whole milliseconds can hold it.
+        func age(_ other: Double?) -> Int64? { other.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) } }
+        let media = reading.media.map { LogReplay<LoggedMedia>.Line(entry: $0, age: age($0.date), mark: nil) }
+        let hasAllMedia = reading.hasAllMedia
         let (receipt, lag) = state.withLock { state in
             var receipt = read
+            if !media.isEmpty, state.tellMedia.count < Self.senderLimit { state.tellMedia.insert(name) }
+            let toldMedia = state.media.add(media, of: name, at: clock.now.milliseconds)
+            let isMediaSeen = state.tellMedia.contains(name) && hasAllMedia && toldMedia.dropped == 0
+            let bundle = requests.map { request in
+                var request = request
+                request.isMediaSeen = isMediaSeen
+                return LogReplay<LoggedRequest>.Line(entry: request, age: age(request.date), mark: request.mark)
+            }
             let outcome = state.replay.add(bundle, of: name, at: clock.now.milliseconds)
             receipt.taken = outcome.taken
             receipt.late = outcome.late
@@ -196,9 +205,12 @@ public final class AudienceLogs: Sendable {
 
     /// Counts what is due; to be called about once a second.
     public func advance() {
-        for (request, time) in state.withLock({ $0.replay.takeDue(at: clock.now.milliseconds) }) {
-            count(request, at: MonotonicTime(nanoseconds: time * 1_000_000))
+        let now = clock.now.milliseconds
+        let (media, requests) = state.withLock { ($0.media.takeDue(at: now), $0.replay.takeDue(at: now)) }
+        for (file, time) in media {
+            audience.mediaServed(in: file.room, to: file.client, at: MonotonicTime(nanoseconds: time * 1_000_000))
         }
+        for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
     }
 
     private func count(_ request: LoggedRequest, at moment: MonotonicTime) {
@@ -214,7 +226,8 @@ public final class AudienceLogs: Sendable {
                 kind: .playlistServed,
                 at: moment,
                 isElsewhere: true,
-                isLogged: true
+                isLogged: true,
+                isMediaSeen: request.isMediaSeen
             )
         )
     }

@@ -4,6 +4,11 @@ import NIOCore
 
 /// Reads the lines of a log, some at a time.
 struct LogReading {
+    /// Lines about media that are read of a log: of one with more of them none proves anybody.
+    static let mediaLimit = 10_000
+    /// What a client was sent in so many seconds is told so often at most.
+    private static let mediaSpan = (seconds: 10.0, files: 16)
+
     /// Malformed lines that a log may have in any case; beyond them, half of its lines.
     private static let malformedLimit = 1000
 
@@ -13,6 +18,20 @@ struct LogReading {
     private var position = 0
     private(set) var receipt = LogReceipt()
     private(set) var requests: [LoggedRequest] = []
+    /// Media that clients were sent, as far as it is needed to prove who watches.
+    private(set) var media: [LoggedMedia] = []
+    private var mediaLines = 0
+    private var filesSent: [LoggedSpan: Int] = [:]
+
+    /// What is told of one client in some seconds.
+    private struct LoggedSpan: Hashable {
+        var room: String
+        var client: UInt64
+        var span: Int
+    }
+
+    /// All that the log tells of media was read.
+    var hasAllMedia: Bool { mediaLines <= Self.mediaLimit }
 
     /// - Parameters:
     ///   - room: The one room that the log may tell of; nil for all.
@@ -72,6 +91,7 @@ struct LogReading {
         // Most of a log is segments, which no names stand on: those are not taken apart.
         if line[0] == UInt8(ascii: "{"), line[line.count - 1] == UInt8(ascii: "}"), !Self.namesPlaylist(line) {
             receipt.ignored += 1
+            noteMedia(line)
             return
         }
         do throws(LoggedRequest.Fault) {
@@ -86,6 +106,19 @@ struct LogReading {
         }
     }
 
+    private mutating func noteMedia(_ line: UnsafeRawBufferPointer) {
+        guard Self.contains("/live/", in: line) else { return }
+        mediaLines += 1
+        guard hasAllMedia, let file = LoggedMedia(Data(line)), room == nil || file.room == room else { return }
+        // Bounded, whatever the line says, so that it can be made a whole number.
+        let seconds = min(max(file.date ?? 0, 0), 4e9)
+        let span = LoggedSpan(room: file.room, client: file.client, span: Int(seconds / Self.mediaSpan.seconds))
+        let files = filesSent[span, default: 0]
+        guard files < Self.mediaSpan.files else { return }
+        filesSent[span] = files + 1
+        media.append(file)
+    }
+
     /// The index of the next line feed, or the end.
     private static func lineEnd(in bytes: UnsafeRawBufferPointer, from position: Int) -> Int {
         guard let start = bytes.baseAddress, let found = memchr(start + position, 10, bytes.count - position) else {
@@ -94,10 +127,11 @@ struct LogReading {
         return UnsafeRawPointer(found) - start
     }
 
-    private static func namesPlaylist(_ line: UnsafeRawBufferPointer) -> Bool {
-        let name: StaticString = ".m3u8"
+    private static func namesPlaylist(_ line: UnsafeRawBufferPointer) -> Bool { contains(".m3u8", in: line) }
+
+    private static func contains(_ name: StaticString, in line: UnsafeRawBufferPointer) -> Bool {
         var rest = line
-        while let start = rest.baseAddress, let found = memchr(start, Int32(UInt8(ascii: ".")), rest.count) {
+        while let start = rest.baseAddress, let found = memchr(start, Int32(name.utf8Start.pointee), rest.count) {
             let offset = UnsafeRawPointer(found) - start
             guard rest.count - offset >= name.utf8CodeUnitCount else { return false }
             if memcmp(found, name.utf8Start, name.utf8CodeUnitCount) == 0 { return true }

@@ -21,6 +21,8 @@ struct LoggedRequest {
     let date: Double?
     /// Tells the line from all others; nil where it does not say when it was, for then several may be the same.
     let mark: UInt64?
+    /// The log tells of media as well.
+    var isMediaSeen = false
 
     /// - Parameter takesDevices: Whether ids that devices keep for themselves are used.
     init(_ bytes: Data, takesDevices: Bool) throws(Fault) {
@@ -58,7 +60,7 @@ struct LoggedRequest {
     }
 
     /// Path and query.
-    private static func target(of line: LogLine) -> String? {
+    static func target(of line: LogLine) -> String? {
         if let address = line[.address] {
             guard let scheme = address.range(of: "://") else { return address }
             let rest = address[scheme.upperBound...]

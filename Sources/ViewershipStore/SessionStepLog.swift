@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import Stage
+import Viewership
+
+/// The latest steps of sessions in a file of fixed size, and until when the process is known to have lived.
+///
+/// A killed process leaves it as it was last written, for what a process has written the system keeps. A header of 16 bytes
+/// holds the moment and a check value, and behind it stand the steps, 48 bytes each, written round and round. Numbers are
+/// little-endian. An entry that was half written has a check value that is not its own, and is passed over. Used by one
+/// queue.
+struct SessionStepLog {
+    /// Steps that are kept: more than come in some seconds, or in the minutes in which the history cannot be written.
+    static let capacity = 65_536
+    private static let headerLength = 16
+    private static let entryLength = 48
+
+    private let file: Int32
+    private var next = 0
+
+    /// Opens the file, or makes it; nil where that cannot be done.
+    init?(path: String) {
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return nil }
+    }
+
+    func close() { _ = Glibc.close(file) }
+
+    /// Writes down that the process lives until `moment`, milliseconds since 1970, and which steps were made.
+    ///
+    /// - Returns: Whether the system took it.
+    mutating func write(livesUntil moment: Int64, _ steps: [SessionStep]) -> Bool {
+        var isWritten = true
+        var rest = steps.suffix(Self.capacity)
+        while !rest.isEmpty {
+            // Up to the end of the file at once, and what is left from its beginning.
+            let run = rest.prefix(Self.capacity - next)
+            isWritten =
+                put(run.map { Self.words(of: $0) }, at: Self.headerLength + next * Self.entryLength) && isWritten
+            next = (next + run.count) % Self.capacity
+            rest = rest.dropFirst(run.count)
+        }
+        // Last, so that nobody is believed to have lived until a moment of which something is missing.
+        return put([[UInt64(bitPattern: moment)]], at: 0) && isWritten
+    }
+
+    /// Until when an earlier process is known to have lived, and the steps from `moment` on; nil for a file without any.
+    static func read(path: String, from moment: Int64) -> (livedUntil: Int64, steps: [SessionStep])? {
+        guard let data = FileManager.default.contents(atPath: path) else { return nil }
+        let bytes = [UInt8](data.prefix(headerLength + capacity * entryLength))
+        guard let header = words(in: bytes, at: 0, count: 1) else { return nil }
+        let livedUntil = Int64(bitPattern: header[0])
+        guard livedUntil > 0 else { return nil }
+        var steps: [SessionStep] = []
+        for offset in stride(from: headerLength, through: bytes.count - entryLength, by: entryLength) {
+            guard let words = words(in: bytes, at: offset, count: 5), let step = Self.step(words) else { continue }
+            if step.at >= moment { steps.append(step) }
+        }
+        return (livedUntil, steps.sorted { ($0.at, $0.kind.rawValue) < ($1.at, $1.kind.rawValue) })
+    }
+
+    private func put(_ entries: [[UInt64]], at offset: Int) -> Bool {
+        let all = entries.flatMap { $0 + [Self.check($0)] }
+        return all.map(\.littleEndian).withUnsafeBytes { bytes in
+            pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count
+        }
+    }
+
+    private static func words(in bytes: [UInt8], at offset: Int, count: Int) -> [UInt64]? {
+        guard offset + (count + 1) * 8 <= bytes.count else { return nil }
+        let all = (0...count).map { place in
+            (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[offset + place * 8 + $1]) << (UInt64($1) * 8) }
+        }
+        let words = Array(all.dropLast())
+        return all.last == check(words) ? words : nil
+    }
+
+    /// FNV-1a over the words; never 0 for words that are all 0, so that a hole in the file is no entry.
+    private static func check(_ words: [UInt64]) -> UInt64 {
+        words.reduce(14_695_981_039_346_656_037) { ($0 ^ $1) &* 1_099_511_628_211 }
+    }
+
+    private static func words(of step: SessionStep) -> [UInt64] {
+        let playback = PlaybackProtocol.allCases.firstIndex(of: step.playback) ?? 0
+        return [
+            step.code, UInt64(bitPattern: step.epoch), UInt64(bitPattern: step.start),
+            UInt64(bitPattern: step.at),
+            UInt64(step.kind.rawValue) | UInt64(step.shard) << 8 | UInt64(playback) << 16,
+        ]
+    }
+
+    private static func step(_ words: [UInt64]) -> SessionStep? {
+        let playback = Int(words[4] >> 16 & 0xFF)
+        guard let kind = SessionStep.Kind(rawValue: UInt8(words[4] & 0xFF)),
+            PlaybackProtocol.allCases.indices.contains(playback)
+        else { return nil }
+        let most: Int64 = 1 << 50
+        let (start, at) = (Int64(bitPattern: words[2]), Int64(bitPattern: words[3]))
+        guard (0...most).contains(start), (start...most).contains(at) else { return nil }
+        return SessionStep(
+            kind: kind,
+            code: words[0],
+            shard: UInt8(words[4] >> 8 & 0xFF),
+            epoch: Int64(bitPattern: words[1]),
+            playback: PlaybackProtocol.allCases[playback],
+            start: start,
+            at: at
+        )
+    }
+}
