@@ -43,7 +43,10 @@ public struct CustomEvent: Sendable, Hashable {
     func validate() throws(StageError) {
         let isType = (1...Self.longestType).contains(type.utf8.count) && type.utf8.allSatisfy(Self.isAllowed)
         guard isType else {
-            throw .invalidParameter("type", "must have 1 to \(Self.longestType) characters of A-Z, a-z, 0-9, ., _ and -")
+            throw .invalidParameter(
+                "type",
+                "must have 1 to \(Self.longestType) characters of A-Z, a-z, 0-9, ., _ and -"
+            )
         }
         guard data.utf8.first == UInt8(ascii: "{"), data.utf8.last == UInt8(ascii: "}") else {
             throw .invalidParameter("data", "must be a JSON object")
