@@ -166,6 +166,7 @@ public struct ControlRoutes: Sendable {
         addLivestream(to: api)
         addHLS(to: api)
         addInvitations(to: api)
+        addHands(to: api)
         addViewership(to: api)
         addBeacons(to: router.group("v1"))
         addLogs(to: api)

@@ -186,7 +186,7 @@ extension StageEvent {
         switch payload {
         case .dominantSpeakerChanged, .participantMediaFailed, .livestreamStateChanged, .livestreamOutputUpdated,
             .livestreamWarning, .livestreamError, .hlsStateChanged, .viewershipUpdated, .assetStored, .assetRemoved,
-            .snapshot, .sessionDisconnected, .heartbeat:
+            .custom, .snapshot, .sessionDisconnected, .heartbeat:
             false
         case .recordingStateChanged, .recordingRotated, .recordingFailed:
             false

@@ -115,6 +115,41 @@ struct GoldenJSONTests {
         )
     }
 
+    @Test("A custom event, of a participant and of nobody, and a raised hand")
+    func customEvent() throws {
+        var event = EventResource(type: "custom.event", roomSID: "RM1", rev: 9, ts: Timestamp(0))
+        event.custom = CustomEventResource(
+            type: "reaction",
+            data: ["emoji": .string("x")],
+            participantSID: "PA1",
+            identity: "ann"
+        )
+        let rest = #""rev":9,"room_sid":"RM1","ts":"1970-01-01T00:00:00.000Z","type":"#
+        try golden(
+            event,
+            #"{"custom":{"data":{"emoji":"x"},"identity":"ann","participant_sid":"PA1","type":"reaction"},"#
+                + rest + #""custom.event"}"#
+        )
+        event.custom = CustomEventResource(type: "over", data: [:], participantSID: nil, identity: nil)
+        try golden(
+            event,
+            #"{"custom":{"data":{},"identity":null,"participant_sid":null,"type":"over"},"# + rest + #""custom.event"}"#
+        )
+        var hand = EventResource(type: "hand.raised", roomSID: "RM1", rev: 9, ts: Timestamp(0))
+        hand.hand = HandResource(
+            sid: "HA1",
+            participantSID: "PA1",
+            identity: "ann",
+            raisedAt: Timestamp(0),
+            expiresAt: Timestamp(300)
+        )
+        try golden(
+            hand,
+            #"{"hand":{"expires_at":"1970-01-01T00:05:00.000Z","identity":"ann","participant_sid":"PA1","#
+                + #""raised_at":"1970-01-01T00:00:00.000Z","sid":"HA1"},"# + rest + #""hand.raised"}"#
+        )
+    }
+
     @Test("A program; rates are numbers where they can be")
     func program() throws {
         let program = ProgramResource(

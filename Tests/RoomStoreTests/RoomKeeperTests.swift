@@ -117,6 +117,30 @@ struct RoomKeeperTests {
         #expect(try later.authorizePublish(streamKey: key).get().identity == "ann")
     }
 
+    @Test("S16 a room's type and its raised hands are stored; rooms stored without either are read as before")
+    func earlierRecords() throws {
+        let made = try directory.create(RoomSettings(name: "show", type: .audioRoom))
+        _ = try directory.join(room: "show", JoinRequest(identity: "ben", mode: .receiveOnly))
+        _ = try directory.raiseHand(room: "show", participant: "ben")
+        let record = try #require(directory.record(of: made.sid))
+        var stored = try StoredRoom(record)
+        #expect(try stored.decoded() == record)
+
+        let text = try #require(
+            try JSONSerialization.jsonObject(with: Data(stored.record.utf8)) as? [String: Any]
+        )
+        var earlier = text
+        #expect(earlier.removeValue(forKey: "hands") != nil)
+        var settings = try #require(earlier["settings"] as? [String: Any])
+        #expect(settings.removeValue(forKey: "givenType") as? String == "audio_room")
+        earlier["settings"] = settings
+        stored.record = String(decoding: try JSONSerialization.data(withJSONObject: earlier), as: UTF8.self)
+        let later = RoomDirectory(pepper: [1, 2, 3])
+        later.restore([try stored.decoded()])
+        let room = try later.room("show")
+        #expect(room.settings.type == .default && room.hands.isEmpty && room.participants.count == 1)
+    }
+
     @Test("A change is on disk soon without anybody waiting for it")
     func soon() async throws {
         let keeper = makeKeeper()

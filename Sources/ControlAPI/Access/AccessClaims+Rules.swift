@@ -70,6 +70,24 @@ extension AccessClaims {
         guard role == .participant, identity == self.identity, isMeant else { throw .tokenGrantsInvalid }
     }
 
+    /// The modes that the bearer may take in a room by itself, the preferred one first.
+    ///
+    /// Where nobody speaks by a token alone, who could is one of the audience.
+    ///
+    /// - Parameters:
+    ///   - room: The room in progress; nil while there is none.
+    ///   - isHost: The bearer is on stage there already.
+    func modes(in room: RoomSummary?, isHost: Bool = false) -> [ParticipantMode] {
+        guard let room, room.type.needsPermissionToSpeak, !isHost, !has(.participants, in: room) else { return modes }
+        return modes.map { $0 == .sendAndReceive ? .receiveOnly : $0 }
+    }
+
+    /// Starting and stopping the livestream and HLS.
+    func requireStreaming(_ room: RoomSummary) throws(StageError) {
+        try require(.streaming, in: room)
+        if room.type.isStreamedByOperators, role != .operator { throw .streamingNeedsOperator }
+    }
+
     /// Reading the pictures and sounds that the room's program is made with.
     func requireAssets(of room: some NamedRoom) throws(StageError) {
         if role == .operator { return }

@@ -60,6 +60,89 @@ extension OpenAPIDocument {
                         $ref: '#/components/schemas/EventResource'
                 default:
                   $ref: '#/components/responses/Refusal'
+            post:
+              operationId: sendEvent
+              summary: Tells everybody in a room something in the words of an app, such as a reaction.
+              description: >-
+                For participants of the room, operators, and tokens with can_admin. It comes as custom.event, in the order
+                of all events, to those who follow the room, and to webhooks; it is kept no longer than those. One sender
+                sends up to 5 events a second, 10 at once, and all participants of a room together up to 50, 100 at once;
+                beyond that they are refused with 429. Raised hands count as well.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              \(body("SendEventBody"))
+              \(answers("202", "The event as everybody gets it.", "EventResource"))
+          /v1/rooms/{room}/hands:
+            get:
+              operationId: listHands
+              summary: Lists raised hands, the one that was raised first at the beginning.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/PageSize'
+                - $ref: '#/components/parameters/PageToken'
+              \(answers("200", "A page of hands.", "HandList"))
+            post:
+              operationId: raiseHand
+              summary: Asks to speak.
+              description: >-
+                For participants in RECV_ONLY and SIGNALLING_ONLY; a host is refused with 3066. A hand that is up stays as
+                it is, and is the answer, with 200. It ends with an answer, with its time, when its participant leaves or
+                comes on stage, and when that accepts an invitation to.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+              requestBody:
+                required: false
+                content:
+                  application/json:
+                    schema:
+                      $ref: '#/components/schemas/RaiseHandBody'
+              responses:
+                '200':
+                  description: It was up already.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/HandResource'
+                '201':
+                  description: It is up.
+                  content:
+                    application/json:
+                      schema:
+                        $ref: '#/components/schemas/HandResource'
+                default:
+                  $ref: '#/components/responses/Refusal'
+          /v1/rooms/{room}/hands/{hand}:
+            delete:
+              operationId: lowerHand
+              summary: Takes a hand down.
+              description: >-
+                For the participant, whose hand may be down already, and for hosts, operators, and tokens with can_admin
+                participants.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/Hand'
+              \(answers("204", "It is down."))
+          /v1/rooms/{room}/hands/{hand}/accept:
+            post:
+              operationId: acceptHand
+              summary: Lets who asks come on stage.
+              description: >-
+                For hosts, operators, and tokens with can_admin participants. Like an accepted invitation it allows the
+                participant to change its mode to SEND_AND_RECV once, for two minutes, which gives it where to publish.
+                Refused with 4010 while the room has its maximum of hosts.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/Hand'
+              \(answers("200", "The hand as it was.", "HandResource"))
+          /v1/rooms/{room}/hands/{hand}/reject:
+            post:
+              operationId: rejectHand
+              summary: Turns down who asks, who may ask again.
+              description: For hosts, operators, and tokens with can_admin participants.
+              parameters:
+                - $ref: '#/components/parameters/Room'
+                - $ref: '#/components/parameters/Hand'
+              \(answers("200", "The hand as it was.", "HandResource"))
           /v1/rooms/{room}/levels:
             get:
               operationId: followLevels

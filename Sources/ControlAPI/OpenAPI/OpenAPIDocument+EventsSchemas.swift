@@ -23,6 +23,27 @@ extension OpenAPIDocument {
                   minimum: 5
                   maximum: 300
                   description: 'Seconds it rings, 5 to 300; 30 when left out.'
+            CustomEventResource:
+              description: 'Something that an app tells everybody in a room, in words that only apps understand.'
+              type: object
+              required:
+                - type
+                - data
+                - participant_sid
+                - identity
+              properties:
+                type:
+                  type: string
+                  description: 'What kind it is; reaction for a reaction.'
+                data:
+                  type: object
+                  description: 'What it says.'
+                participant_sid:
+                  type: [string, "null"]
+                  description: 'The participant it comes from; null for one that runs the show without being in the room.'
+                identity:
+                  type: [string, "null"]
+                  description: 'The identity of that participant; null likewise.'
             ErrorAnswer:
               description: 'The body of every refusal.'
               type: object
@@ -120,6 +141,12 @@ extension OpenAPIDocument {
                     - invitation.rejected
                     - invitation.cancelled
                     - invitation.missed
+                    - hand.raised
+                    - hand.lowered
+                    - hand.accepted
+                    - hand.rejected
+                    - hand.expired
+                    - custom.event
                     - asset.stored
                     - asset.removed
                     - session.disconnected
@@ -148,6 +175,11 @@ extension OpenAPIDocument {
                   items:
                     $ref: '#/components/schemas/InvitationResource'
                   description: 'What rings for the reader; with the first event of a user''s stream.'
+                hands:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/HandResource'
+                  description: 'The hands that are up, the one that was raised first at the beginning; with room.snapshot.'
                 layout:
                   $ref: '#/components/schemas/LayoutResource'
                 tiles:
@@ -162,8 +194,8 @@ extension OpenAPIDocument {
                 reason:
                   type: string
                   description: >-
-                    Why; with participant.left, participant.reconnecting, track.unpublished and
-                    dominant_speaker.changed.
+                    Why; with participant.left, participant.reconnecting, track.unpublished,
+                    dominant_speaker.changed, and hand.lowered: lowered, left or on_stage.
                 code:
                   type: integer
                   description: >-
@@ -207,6 +239,12 @@ extension OpenAPIDocument {
                   type: array
                   items: { type: string }
                   description: 'Whom it happened to; with invitation.*.'
+                hand:
+                  $ref: '#/components/schemas/HandResource'
+                  description: 'The hand; with hand.*.'
+                custom:
+                  $ref: '#/components/schemas/CustomEventResource'
+                  description: 'What an app tells; with custom.event.'
                 asset:
                   $ref: '#/components/schemas/AssetResource'
                   description: 'The file; with asset.*.'
@@ -216,6 +254,47 @@ extension OpenAPIDocument {
                   description: >-
                     What failed; with session.disconnected, participant.media_failed and
                     livestream.error.
+            HandList:
+              description: 'The answer of GET /v1/rooms/{room}/hands.'
+              type: object
+              required:
+                - hands
+                - meta
+              properties:
+                hands:
+                  type: array
+                  items:
+                    $ref: '#/components/schemas/HandResource'
+                  description: 'The hand that was raised first comes first.'
+                meta:
+                  $ref: '#/components/schemas/PageResource'
+            HandResource:
+              description: 'A raised hand: somebody in the audience asks to speak.'
+              type: object
+              required:
+                - sid
+                - participant_sid
+                - identity
+                - raised_at
+                - expires_at
+              properties:
+                sid:
+                  type: string
+                  description: 'HA….'
+                participant_sid:
+                  type: string
+                  description: 'The participant who asks.'
+                identity:
+                  type: string
+                  description: 'Who asks.'
+                raised_at:
+                  type: string
+                  format: date-time
+                  description: 'When it was raised.'
+                expires_at:
+                  type: string
+                  format: date-time
+                  description: 'When it goes down by itself.'
             InvitationResource:
               description: 'A call to come into a room, or on stage.'
               type: object
@@ -335,6 +414,15 @@ extension OpenAPIDocument {
                   description: >-
                     Pictures that were not made, by where they were lost: compose, encode, degrade,
                     rendition, jump.
+            RaiseHandBody:
+              description: 'The body of POST /v1/rooms/{room}/hands.'
+              type: object
+              properties:
+                timeout:
+                  type: integer
+                  minimum: 10
+                  maximum: 3600
+                  description: 'Seconds it stays up, 10 to 3600; 300 when left out.'
             RenditionLoadResource:
               description: 'How one rendition of a program is doing.'
               type: object
@@ -454,5 +542,18 @@ extension OpenAPIDocument {
                   type: number
                   description: >-
                     Decibels by which the limiter turned it down at the most in that time, 0 or less.
+            SendEventBody:
+              description: 'The body of POST /v1/rooms/{room}/events.'
+              type: object
+              required:
+                - type
+              properties:
+                type:
+                  type: string
+                  pattern: '^[A-Za-z0-9._-]{1,64}$'
+                  description: 'What kind it is; reaction for a reaction.'
+                data:
+                  type: object
+                  description: 'What it says, up to 4096 bytes as JSON without spaces; nothing when left out.'
         """
 }

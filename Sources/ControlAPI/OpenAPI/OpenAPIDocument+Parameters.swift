@@ -67,6 +67,13 @@ extension OpenAPIDocument {
               description: 'The sid of the invitation.'
               schema:
                 type: string
+            Hand:
+              name: hand
+              in: path
+              required: true
+              description: 'The sid of the hand, or the sid or identity of its participant.'
+              schema:
+                type: string
             Recording:
               name: recording
               in: path

@@ -45,6 +45,16 @@ extension OpenAPIDocument {
                 unique_name:
                   type: string
                   description: 'The room''s name, [A-Za-z0-9_-]{1,64}.'
+                type:
+                  type: string
+                  enum: [default, livestream, audio_room, private]
+                  default: default
+                  description: >-
+                    What kind of call it is, which takes away what tokens grant; operators may do everything, and tokens
+                    with can_admin participants join and speak. default: nothing is taken away. livestream: nobody becomes
+                    a host but by an invitation or an accepted hand (4065); who joins without is audience. audio_room: the
+                    same, and operators alone start and stop livestream and HLS (20106). private: only those join who have
+                    accepted an invitation (20106).
                 max_participants:
                   type: integer
                   description: 'Signalled participants, 1 to 10 000; 100 when left out.'
@@ -216,6 +226,10 @@ extension OpenAPIDocument {
                 unique_name:
                   type: string
                   description: 'The name in addresses.'
+                type:
+                  type: string
+                  enum: [default, livestream, audio_room, private]
+                  description: 'What kind of call it is.'
                 status:
                   type: string
                   description: 'in-progress or completed.'

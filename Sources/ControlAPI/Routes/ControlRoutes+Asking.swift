@@ -45,6 +45,13 @@ extension ControlRoutes {
         return room
     }
 
+    /// A room in progress whose program the bearer may send out.
+    func broadcastRoom(_ call: Call) throws(StageError) -> RoomSummary {
+        let room = try liveRoom(call)
+        try call.claims.requireStreaming(room)
+        return room
+    }
+
     /// The participant that the path names.
     ///
     /// - Throws: 53204; 3035 when the bearer names itself and is not in the room.

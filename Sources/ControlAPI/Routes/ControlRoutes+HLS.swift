@@ -6,7 +6,7 @@ import Stage
 extension ControlRoutes {
     func addHLS(to api: APIRoutes) {
         api.command(.post, "rooms/:room/hls/start") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             try admitProgram(of: room)
             let body = try await call.request.decode(StartHLSBody.self, whenEmpty: StartHLSBody())
             guard let hls else { throw StageError.hlsNotStarted("This gateway offers no playlists") }
@@ -17,7 +17,7 @@ extension ControlRoutes {
         }
 
         api.command(.post, "rooms/:room/hls/stop") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             guard let hls else { throw StageError.hlsNotStopped("This gateway offers no playlists") }
             try hls.stop(room: room.name)
             return try playlist(of: room, call)

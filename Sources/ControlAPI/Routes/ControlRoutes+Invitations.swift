@@ -50,7 +50,7 @@ extension ControlRoutes {
     private static let ringingTime = 30
 
     /// Whoever runs the show calls others on stage, and so do hosts.
-    private func requireInviting(_ claims: AccessClaims, to room: RoomSummary) throws(StageError) {
+    func requireInviting(_ claims: AccessClaims, to room: RoomSummary) throws(StageError) {
         if claims.has(.participants, in: room) { return }
         guard try bearer(claims, in: room).mode == .sendAndReceive else { throw .tokenGrantsInvalid }
     }
@@ -65,7 +65,7 @@ extension ControlRoutes {
     }
 
     /// Whose an invitation is; a colon is in no participant's identity, so that an operator's is nobody else's.
-    private func inviter(_ claims: AccessClaims) -> String {
+    func inviter(_ claims: AccessClaims) -> String {
         claims.role == .operator ? "operator:\(claims.identity)" : claims.identity
     }
 

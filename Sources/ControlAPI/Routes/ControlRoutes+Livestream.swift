@@ -6,7 +6,7 @@ import Stage
 extension ControlRoutes {
     func addLivestream(to api: APIRoutes) {
         api.command(.post, "rooms/:room/livestream/start") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             try admitProgram(of: room)
             let body = try await call.request.decode(StartLivestreamBody.self)
             let settings = try directory.room(room.sid).settings
@@ -18,13 +18,13 @@ extension ControlRoutes {
         }
 
         api.command(.post, "rooms/:room/livestream/stop") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             try livestreams.stop(room: room.name)
             return try livestream(of: room, status: .accepted)
         }
 
         api.command(.post, "rooms/:room/livestream/outputs") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             let body = try await call.request.decode(AddOutputsBody.self)
             let program = try directory.room(room.sid).settings.program
             try requireRenditions(body.outputs, of: program)
@@ -40,13 +40,13 @@ extension ControlRoutes {
         }
 
         api.command(.delete, "rooms/:room/livestream/outputs/:output") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             try livestreams.remove(output: call.path("output"), room: room.name)
             return try livestream(of: room, status: .ok)
         }
 
         api.command(.post, "rooms/:room/livestream/outputs/:output/retry") { call in
-            let room = try streamingRoom(call)
+            let room = try broadcastRoom(call)
             try livestreams.retry(output: call.path("output"), room: room.name)
             return try livestream(of: room, status: .accepted)
         }

@@ -85,11 +85,16 @@ extension ControlRoutes {
         // An operator joins others, so whom is to be said; anybody else joins as the one the token names.
         let identity = body.identity ?? (claims.role == .operator ? "" : claims.identity)
         try claims.requireJoining(call.path("room"), room, as: identity)
-        guard let wanted = try body.mode.map({ try mode(named: $0) }) ?? claims.modes.first else {
+        let present = room.flatMap { try? directory.participant(identity, in: $0.sid) }
+        if let room, present == nil { try requireAdmission(claims, to: room) }
+        let modes = claims.modes(in: room, isHost: present?.mode == .sendAndReceive)
+        guard let wanted = try body.mode.map({ try mode(named: $0) }) ?? modes.first else {
             throw StageError.malformed("mode is missing")
         }
-        let isAllowed = claims.role == .operator || claims.modes.contains(wanted)
-        guard isAllowed || body.invitationSID != nil else { throw StageError.tokenGrantsInvalid }
+        let isAllowed = claims.role == .operator || modes.contains(wanted)
+        guard isAllowed || body.invitationSID != nil else {
+            throw claims.modes.contains(wanted) ? StageError.speakingNeedsPermission : .tokenGrantsInvalid
+        }
         var request = JoinRequest(
             identity: identity,
             displayName: body.displayName,
@@ -102,6 +107,16 @@ extension ControlRoutes {
         // An invitation that is not needed is not used up.
         request.invitationSID = isAllowed ? nil : body.invitationSID
         return request
+    }
+
+    /// Refuses somebody from outside to whom the type of a room does not open it.
+    ///
+    /// - Throws: 20106.
+    private func requireAdmission(_ claims: AccessClaims, to room: RoomSummary) throws(StageError) {
+        guard room.type.needsInvitationToJoin, !claims.has(.participants, in: room) else { return }
+        guard try directory.hasAcceptedInvitation(to: room.sid, identity: claims.identity) else {
+            throw .joiningNeedsInvitation
+        }
     }
 
     /// What a client gets for joining, or for coming back.

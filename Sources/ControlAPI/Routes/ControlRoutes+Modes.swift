@@ -42,9 +42,24 @@ extension ControlRoutes {
         to mode: ParticipantMode
     ) throws(StageError) -> Bool {
         if claims.isSelf(participant, in: room) {
-            return participant.mode != mode && !claims.modes.contains(mode)
+            guard participant.mode != mode, !claims.modes(in: room).contains(mode) else { return false }
+            try requirePermission(to: mode, claims, in: room)
+            return true
         }
         guard mode != .sendAndReceive || participant.mode == .sendAndReceive else { throw .changeModeFailed }
         return false
+    }
+
+    /// Says why in a room of its type nobody speaks by a token alone.
+    ///
+    /// - Throws: 4065 for a token that would do elsewhere, without an invitation or an accepted hand.
+    private func requirePermission(
+        to mode: ParticipantMode,
+        _ claims: AccessClaims,
+        in room: RoomSummary
+    ) throws(StageError) {
+        guard claims.modes.contains(mode) else { return }
+        let isPermitted = try directory.invitationPermits(room: room.sid, identity: claims.identity, mode: mode)
+        if !isPermitted { throw .speakingNeedsPermission }
     }
 }

@@ -14,6 +14,7 @@ extension EventResource {
         case .snapshot(let view):
             room = context.room(view)
             participants = view.participants.map { ParticipantResource($0) }
+            hands = view.hands.map { HandResource($0) }
             set(view.layout)
         case .roomCreated(let view), .roomUpdated(let view), .roomEnded(let view):
             room = context.room(view)
@@ -53,6 +54,11 @@ extension EventResource {
         case .invitation(let change):
             invitation = InvitationResource(change.invitation)
             identities = change.identities
+        case .hand(let change):
+            hand = HandResource(change.hand)
+            reason = change.reason?.rawValue
+        case .custom(let event):
+            custom = CustomEventResource(event)
         case .assetStored(let file), .assetRemoved(let file):
             asset = AssetResource(file)
         case .viewershipUpdated:

@@ -37,10 +37,12 @@ extension RoomResource {
                 "sound": addresses.api("\(base)/sound"),
                 "assets": addresses.api("\(base)/assets"),
                 "events": addresses.api("\(base)/events"),
+                "hands": addresses.api("\(base)/hands"),
                 "egress": addresses.api("\(base)/egress"),
                 "viewership": addresses.api("\(base)/viewership"),
             ]
         )
+        type = room.settings.type.rawValue
         callSettings = CallSettingsResource((room.settings.callSettings ?? CallSettings()).effective())
         maxAudience = room.settings.maximumAudience
         degradation = room.load.map { MixerLoadResource($0) }

@@ -20,6 +20,13 @@ extension RoomSettings {
                 ?? usual.program,
             linger: body.linger
         )
+        if let name = body.type {
+            guard let type = RoomType(rawValue: name) else {
+                let names = RoomType.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .invalidParameter("type", "must be one of \(names)")
+            }
+            self.type = type
+        }
         isRecorded = body.recording
         if let devices = body.callSettings { callSettings = try CallSettings(devices) }
         if let sound = body.sound { try self.sound.take(sound, path: "sound.") }

@@ -30,7 +30,7 @@ final class RequestBudget: Sendable {
     private static let unproven = (perSecond: 1.0, burst: 20.0)
 
     private let isCounting: Bool
-    private let ledger: Mutex<RequestLedger>
+    private let ledger: Mutex<RateLimiter<UInt64>>
     private let audience: (any AudienceObserving)?
     private let proxies: TrustedProxies
     private let refusals = Atomic<UInt64>(0)
@@ -48,7 +48,7 @@ final class RequestBudget: Sendable {
     ) {
         isCounting = limits.requests != nil
         let (perSecond, burst) = limits.requests ?? (0, 0)
-        ledger = Mutex(RequestLedger(perSecond: perSecond, burst: burst))
+        ledger = Mutex(RateLimiter(perSecond: perSecond, burst: burst))
         self.audience = audience
         self.proxies = proxies
     }

@@ -28,7 +28,7 @@ extension BroadcastCall {
         case .deleteParticipant: deleteParticipant()
         case .reset: reset()
         case .stageInvitation(let invitation): stageInvitation = invitation
-        case .changeMode(let mode, _): changeModeAsInvited(mode)
+        case .changeMode(let mode, _): changeModeAsPermitted(mode)
         case .report(let error): report(error)
         }
     }
@@ -83,7 +83,8 @@ extension BroadcastCall {
         }
     }
 
-    private func changeModeAsInvited(_ mode: ParticipantMode) {
+    /// Takes the mode that an accepted invitation or an accepted hand permits.
+    func changeModeAsPermitted(_ mode: ParticipantMode) {
         Task { [weak self] in
             do throws(StageError) {
                 try await self?.changeMode(mode)

@@ -68,7 +68,7 @@ extension BroadcastCall {
         }
     }
 
-    private func command<Value: Sendable>(
+    func command<Value: Sendable>(
         _ body: (BroadcastClient, CallSession) async throws(StageError) -> Value
     ) async throws(StageError) -> Value {
         guard let session else { throw .notJoined }

@@ -106,6 +106,10 @@ extension BroadcastCall {
             if localParticipant?.isHost != true { ingest = nil }
             handle(.roomChanged)
         case .roomEnded: handle(.roomEnded(room: session?.reference ?? ""))
+        case .customEvent:
+            if let custom = event.custom { customNews.sendOnce(custom) }
+        case .handAccepted where event.hand?.participantSID == session?.participantSID:
+            changeModeAsPermitted(.sendAndReceive)
         case .invitationCreated, .invitationAccepted, .invitationRejected, .invitationCancelled, .invitationMissed:
             hear(event)
         default: handle(.roomChanged)

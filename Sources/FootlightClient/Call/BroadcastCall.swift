@@ -19,11 +19,12 @@ public import Stage
 ///   ``ring(_:)``, ``accept()``, ``reject()``, ``hangUp()``.
 /// - **Commands** of somebody in the room wait for the gateway and throw its refusal: ``changeMode(_:)``,
 ///   ``publish(_:isEnabled:)``, ``setEnabled(_:_:)``, ``unpublish(_:)``, ``pin(_:_:)``, ``unpin(_:)``, ``invite(_:)``.
-///   Everything else is done by ``client``.
+///   ``raiseHand(timeout:)``, ``lowerHand()``, ``acceptHand(_:)``, ``rejectHand(_:)``, ``sendEvent(type:data:)``,
+///   ``sendReaction(_:)``. Everything else is done by ``client``.
 /// - **The room** is ``room``, nil outside of one, and in short ``participants``, ``localParticipant``, ``hosts``,
-///   ``audienceCount``.
+///   ``audienceCount``, ``hands``.
 /// - **Streams** that begin with the present value: ``statuses``, ``participantLists``, ``audienceCounts``, ``events``,
-///   ``problems``.
+///   ``problems``. ``customEvents`` begins with nothing.
 /// - **Media** is somebody else's: ``ingest`` says where a host publishes. A publisher tells of a loss with
 ///   ``mediaLost()``, of its end with ``mediaRestored()``, and sets ``recoverMedia``.
 ///
@@ -104,6 +105,7 @@ public final class BroadcastCall {
     @ObservationIgnored let participantNews = CurrentValue<[ParticipantResource]>([], waiting: 1)
     @ObservationIgnored let audienceNews = CurrentValue<Int>(0, waiting: 1)
     @ObservationIgnored let eventNews = CurrentValue<EventResource>(nil, waiting: 1024)
+    @ObservationIgnored let customNews = CurrentValue<CustomEventResource>(nil, waiting: 256)
     @ObservationIgnored let problemNews = CurrentValue<StageError>(nil, waiting: 16)
 
     /// Makes a call that is idle.

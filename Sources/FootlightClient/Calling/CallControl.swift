@@ -12,6 +12,8 @@ public enum CallControl: Sendable, Hashable {
     case screen
     /// Becomes a host.
     case joinStage
+    /// Asks to speak, or asks no more.
+    case raiseHand
     /// Becomes one of the audience.
     case leaveStage
     /// Chooses where sound is played.

@@ -37,6 +37,9 @@ public import Foundation
 /// | HLS, egress | ``startHLS(of:_:)`` ``stopHLS(of:)`` ``egress(of:)`` |
 /// | invitations | ``invite(to:_:)`` ``invitation(_:)`` ``acceptInvitation(_:)`` |
 /// |  | ``rejectInvitation(_:)`` ``cancelInvitation(_:)`` |
+/// | raised hands | ``raiseHand(in:timeout:)`` ``hands(in:pageSize:pageToken:)`` ``lowerHand(_:in:)`` |
+/// |  | ``acceptHand(_:in:)`` ``rejectHand(_:in:)`` |
+/// | custom events | ``sendEvent(_:_:to:)`` |
 /// | audience | ``viewership(of:)`` ``viewership()`` |
 /// | sound | ``sound(of:)`` ``setSound(of:_:)`` ``setSound(of:in:_:)`` |
 /// | pictures, music | ``assets(of:)`` ``asset(_:of:)`` ``storeAsset(_:as:in:)`` ``removeAsset(_:from:)`` |

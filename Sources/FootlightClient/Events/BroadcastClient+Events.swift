@@ -1,5 +1,6 @@
 import Foundation
-import Stage
+public import GatewayModel
+public import Stage
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -27,6 +28,24 @@ extension BroadcastClient {
     /// - Parameter identity: One's own; any for an operator.
     public func events(ofIdentity identity: String) -> EventSequence {
         EventSequence(client: self, source: .identity(identity), revision: nil)
+    }
+
+    /// Tells everybody in a room something in the words of the app.
+    ///
+    /// It comes as `custom.event` to all who follow the room, in the order of all events; nobody keeps it.
+    ///
+    /// - Parameters:
+    ///   - type: What kind it is, `[A-Za-z0-9._-]{1,64}`.
+    ///   - data: What it says, up to 4 KiB as JSON.
+    /// - Returns: The event as everybody gets it.
+    /// - Throws: 3073 naming the field, 429 for too many, 20106, 3035 for somebody who has not joined, 3065, 53106.
+    @discardableResult
+    public func sendEvent(
+        _ type: String,
+        _ data: [String: AnyJSON] = [:],
+        to room: String
+    ) async throws(StageError) -> EventResource {
+        try await command(.post, ["rooms", room, "events"], SendEventBody(type: type, data: data))
     }
 
     /// Opens one connection.

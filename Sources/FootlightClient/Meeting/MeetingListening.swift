@@ -18,6 +18,12 @@ public protocol MeetingListening: AnyObject {
     /// Who has the floor; nil when nobody speaks.
     func onSpeakerChanged(_ participant: ParticipantResource?)
     func onAudienceCountChanged(_ count: Int)
+    /// Somebody asks to speak.
+    func onHandRaised(_ hand: HandResource)
+    /// Somebody does not ask any more: it was lowered or answered, or its time is over.
+    func onHandLowered(_ hand: HandResource)
+    /// Somebody told everybody something in the words of the app; a reaction is one of these.
+    func onCustomEvent(_ event: CustomEventResource)
     func onLivestreamStateChanged(_ state: String)
     func onHLSStateChanged(_ state: String, playbackURL: String?)
     func onError(_ error: StageError)
@@ -44,6 +50,12 @@ extension MeetingListening {
     public func onSpeakerChanged(_ participant: ParticipantResource?) {}
     /// Does nothing.
     public func onAudienceCountChanged(_ count: Int) {}
+    /// Does nothing.
+    public func onHandRaised(_ hand: HandResource) {}
+    /// Does nothing.
+    public func onHandLowered(_ hand: HandResource) {}
+    /// Does nothing.
+    public func onCustomEvent(_ event: CustomEventResource) {}
     /// Does nothing.
     public func onLivestreamStateChanged(_ state: String) {}
     /// Does nothing.

@@ -58,6 +58,9 @@ public final class MeetingModel {
             Task { [weak self, events = call.events] in
                 for await event in events { self?.take(event) }
             },
+            Task { [weak self, events = call.customEvents] in
+                for await event in events { self?.listener?.onCustomEvent(event) }
+            },
         ]
     }
 
@@ -75,6 +78,10 @@ public final class MeetingModel {
     public var hosts: [ParticipantResource] { call.hosts }
     /// How many watch.
     public var audienceCount: Int { call.audienceCount }
+    /// The hands that are up, the one that was raised first at the beginning.
+    public var raisedHands: [HandResource] { call.hands }
+    /// Whether one's own hand is up.
+    public var isHandRaised: Bool { call.raisedHand != nil }
     /// Who has the floor; nil when nobody speaks.
     public var activeSpeaker: ParticipantResource? {
         call.participants.first { $0.isDominantSpeaker }
@@ -125,6 +132,17 @@ public final class MeetingModel {
     public func changeMode(_ mode: ParticipantMode) async throws(StageError) {
         try await call.changeMode(mode)
         if let own = call.localParticipant { await media.follow(isHost: own.isHost) }
+    }
+
+    /// Asks to speak, or asks no more; once a host accepts, one comes on stage and devices follow.
+    ///
+    /// - Throws: 3066 for a host, 429 for who does so again and again, 3065 while reconnecting, 3035 outside of a meeting.
+    public func setHandRaised(_ isRaised: Bool) async throws(StageError) {
+        if isRaised {
+            try await call.raiseHand()
+        } else {
+            try await call.lowerHand()
+        }
     }
 
     /// Starts pushing the program; the listener hears how it goes.
@@ -199,6 +217,12 @@ public final class MeetingModel {
     private func take(_ event: EventResource) {
         if let error = event.error, event.type == StageEvent.Name.livestreamError.rawValue {
             listener?.onError(StageError(error))
+        }
+        if let hand = event.hand {
+            switch StageEvent.Name(rawValue: event.type) {
+            case .handRaised: listener?.onHandRaised(hand)
+            default: listener?.onHandLowered(hand)
+            }
         }
         // What an event says, and not what is known by now: states that follow each other closely are all told.
         let egress = event.room?.egress

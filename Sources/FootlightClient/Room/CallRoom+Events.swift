@@ -45,6 +45,10 @@ extension CallRoom {
             room.egress.livestream = event.livestream ?? room.egress.livestream
         case .livestreamOutputUpdated:
             if let output = event.output { take(output) }
+        case .handRaised:
+            if let hand = event.hand { hands = hands.filter { $0.participantSID != hand.participantSID } + [hand] }
+        case .handLowered, .handAccepted, .handRejected, .handExpired:
+            hands.removeAll { $0.sid == event.hand?.sid }
         case .hlsStateChanged:
             room.egress.hls = event.hls ?? room.egress.hls
         default:

@@ -9,6 +9,8 @@ public struct CallRoom: Sendable, Equatable {
     public internal(set) var room: RoomResource
     /// Everybody in the room, in join order.
     public internal(set) var participants: [ParticipantResource]
+    /// The hands that are up, the one that was raised first at the beginning.
+    public internal(set) var hands: [HandResource]
     /// What is on air, with its tiles.
     public internal(set) var layout: LayoutResource?
     /// How many watch, by protocol; nil until the gateway tells.
@@ -23,6 +25,7 @@ public struct CallRoom: Sendable, Equatable {
         guard event.type == StageEvent.Name.roomSnapshot.rawValue, let room = event.room else { return nil }
         self.room = room
         participants = event.participants ?? []
+        hands = event.hands ?? []
         layout = event.layout
         revision = event.rev
     }

@@ -32,6 +32,11 @@ public final class CurrentValue<Value: Sendable>: Sendable {
         for reader in readers.values { reader.yield(value) }
     }
 
+    /// Hands a value to those who watch at this moment; who comes later does not get it.
+    public func sendOnce(_ value: Value) {
+        for reader in state.withLock({ $0.readers }).values { reader.yield(value) }
+    }
+
     /// A stream of the value there is, and of all that follow.
     public func stream() -> AsyncStream<Value> {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(waiting))

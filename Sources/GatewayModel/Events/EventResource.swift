@@ -14,6 +14,8 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var participants: [ParticipantResource]?
     /// What rings for the reader; with the first event of a user's stream.
     public var invitations: [InvitationResource]?
+    /// The hands that are up, the one that was raised first at the beginning; with `room.snapshot`.
+    public var hands: [HandResource]?
     /// What is on air; with `room.snapshot` and `layout.changed`.
     public var layout: LayoutResource?
     /// The layout's tiles once more, for those who want nothing else.
@@ -22,7 +24,8 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var participant: ParticipantResource?
     /// The track; with `track.*`.
     public var track: TrackResource?
-    /// Why; with `participant.left`, `participant.reconnecting`, `track.unpublished` and `dominant_speaker.changed`.
+    /// Why; with `participant.left`, `participant.reconnecting`, `track.unpublished`, `dominant_speaker.changed` and
+    /// `hand.lowered`.
     public var reason: String?
     /// The number of the reason; with `participant.reconnecting`: 53001 for signalling, 53405 for media.
     public var code: Int?
@@ -54,6 +57,10 @@ public struct EventResource: Codable, Sendable, Hashable {
     public var invitation: InvitationResource?
     /// Whom it happened to; with `invitation.*`.
     public var identities: [String]?
+    /// The hand; with `hand.*`.
+    public var hand: HandResource?
+    /// What an app tells; with `custom.event`.
+    public var custom: CustomEventResource?
     /// The file; with `asset.*`.
     public var asset: AssetResource?
     /// What failed; with `session.disconnected`, `participant.media_failed` and `livestream.error`.
@@ -86,6 +93,7 @@ public struct EventResource: Codable, Sendable, Hashable {
         case room
         case participants
         case invitations
+        case hands
         case layout
         case tiles
         case participant
@@ -106,6 +114,8 @@ public struct EventResource: Codable, Sendable, Hashable {
         case viewership
         case invitation
         case identities
+        case hand
+        case custom
         case asset
         case error
     }

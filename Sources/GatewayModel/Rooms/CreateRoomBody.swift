@@ -2,6 +2,9 @@
 public struct CreateRoomBody: Codable, Sendable, Hashable {
     /// The room's name, `[A-Za-z0-9_-]{1,64}`.
     public var uniqueName: String
+    /// What kind of call it is, which decides who may join, speak and stream: `default`, `livestream`, `audio_room` or
+    /// `private`; `default` when left out.
+    public var type: String?
     /// Signalled participants, 1 to 10 000; 100 when left out.
     public var maxParticipants: Int?
     /// Hosts, 1 to 50; 12 when left out.
@@ -33,6 +36,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
     /// Makes a body; what is left out is nil.
     public init(
         uniqueName: String,
+        type: String? = nil,
         maxParticipants: Int? = nil,
         maxHosts: Int? = nil,
         maxAudience: Int? = nil,
@@ -47,6 +51,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
         autoStart: AutoStartBody? = nil
     ) {
         self.uniqueName = uniqueName
+        self.type = type
         self.maxParticipants = maxParticipants
         self.maxHosts = maxHosts
         self.maxAudience = maxAudience
@@ -63,6 +68,7 @@ public struct CreateRoomBody: Codable, Sendable, Hashable {
 
     private enum CodingKeys: String, CodingKey {
         case uniqueName = "unique_name"
+        case type
         case maxParticipants = "max_participants"
         case maxHosts = "max_hosts"
         case maxAudience = "max_audience"

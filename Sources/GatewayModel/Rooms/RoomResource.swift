@@ -4,6 +4,9 @@ public struct RoomResource: Codable, Sendable, Hashable {
     public var sid: String
     /// The name in addresses.
     public var uniqueName: String
+    /// What kind of call it is: `default`, `livestream`, `audio_room` or `private`; gateways of earlier versions do not
+    /// say it.
+    public var type: String?
     /// `in-progress` or `completed`.
     public var status: String
     /// The program is withheld from the audience.
@@ -103,6 +106,7 @@ public struct RoomResource: Codable, Sendable, Hashable {
     private enum CodingKeys: String, CodingKey {
         case sid
         case uniqueName = "unique_name"
+        case type
         case status
         case backstage
         case wasOnAir = "was_on_air"

@@ -130,7 +130,7 @@ public final class RoomDirectory: Sendable {
         state.withLock { $0.isDraining = true }
     }
 
-    /// Looks at every clock: of participants, invitations, speakers and rooms; to be called four times a second.
+    /// Looks at every clock: of participants, invitations, raised hands, speakers and rooms; to be called four times a second.
     ///
     /// - Returns: Whether anybody is in a room; where nobody is, once a second is enough.
     @discardableResult

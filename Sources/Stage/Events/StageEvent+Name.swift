@@ -35,6 +35,12 @@ extension StageEvent {
         case invitationRejected = "invitation.rejected"
         case invitationCancelled = "invitation.cancelled"
         case invitationMissed = "invitation.missed"
+        case handRaised = "hand.raised"
+        case handLowered = "hand.lowered"
+        case handAccepted = "hand.accepted"
+        case handRejected = "hand.rejected"
+        case handExpired = "hand.expired"
+        case customEvent = "custom.event"
         case assetStored = "asset.stored"
         case assetRemoved = "asset.removed"
         case sessionDisconnected = "session.disconnected"
@@ -74,6 +80,8 @@ extension StageEvent {
         case .recordingFailed: .recordingFailed
         case .viewershipUpdated: .viewershipUpdated
         case .invitation(let change): Name(change.kind)
+        case .hand(let change): Name(change.kind)
+        case .custom: .customEvent
         case .assetStored: .assetStored
         case .assetRemoved: .assetRemoved
         case .sessionDisconnected: .sessionDisconnected
@@ -90,6 +98,16 @@ extension StageEvent.Name {
         case .rejected: self = .invitationRejected
         case .cancelled: self = .invitationCancelled
         case .missed: self = .invitationMissed
+        }
+    }
+
+    fileprivate init(_ kind: HandChange.Kind) {
+        switch kind {
+        case .raised: self = .handRaised
+        case .lowered: self = .handLowered
+        case .accepted: self = .handAccepted
+        case .rejected: self = .handRejected
+        case .expired: self = .handExpired
         }
     }
 }

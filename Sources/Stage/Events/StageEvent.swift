@@ -47,6 +47,10 @@ public struct StageEvent: Sendable, Equatable {
         /// The number of viewers changed; it is counted elsewhere, and filled in where the event is written out.
         case viewershipUpdated
         case invitation(InvitationChange)
+        /// Somebody asks to speak, or does not any more.
+        case hand(HandChange)
+        /// Something in the words of an app.
+        case custom(CustomEvent)
         /// A file was put into the room, perhaps in place of another one of its name.
         case assetStored(Asset)
         case assetRemoved(Asset)

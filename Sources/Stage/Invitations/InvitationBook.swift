@@ -100,6 +100,38 @@ struct InvitationBook: Sendable, Equatable, Codable {
         }?.sid
     }
 
+    /// Whether somebody has accepted an invitation that is remembered.
+    func hasAccepted(_ identity: String) -> Bool {
+        invitations.contains { $0.invitee(identity)?.state == .accepted }
+    }
+
+    /// Permits a mode to somebody who asked for it, as an invitation does that is accepted this moment.
+    mutating func grant(
+        _ mode: ParticipantMode,
+        to identity: String,
+        by inviter: String,
+        roomSID: String,
+        roomName: String,
+        at now: Double
+    ) {
+        var invitee = Invitee(identity: identity)
+        invitee.state = .accepted
+        invitee.changedAt = now
+        invitations.append(
+            Invitation(
+                sid: StageIdentifier.make("IN"),
+                roomSID: roomSID,
+                roomName: roomName,
+                inviter: inviter,
+                mode: mode,
+                createdAt: now,
+                expiresAt: now,
+                invitees: [invitee]
+            )
+        )
+        forgetOldest()
+    }
+
     /// Uses a permission up.
     mutating func use(_ sid: String, by identity: String) {
         guard let index = invitations.firstIndex(where: { $0.sid == sid }) else { return }

@@ -12,11 +12,15 @@ extension Room {
 
     /// Accepts for one of those called.
     ///
-    /// Events: `invitation.accepted`.
+    /// Events: `invitation.accepted`, `hand.lowered` for who asked to speak and is invited to.
     ///
     /// - Throws: 404 for a stranger, 409 when it was answered or called back, 410 when it is too late.
     mutating func accept(invitation sid: String, by identity: String, at now: Double) throws(StageError) -> Invitation {
-        announce(try invitations.accept(sid, by: identity, at: now), at: now)
+        let invitation = announce(try invitations.accept(sid, by: identity, at: now), at: now)
+        if invitation.mode == .sendAndReceive, let index = index(ofIdentity: identity) {
+            dropHand(of: participants[index].sid, reason: .onStage, at: now)
+        }
+        return invitation
     }
 
     /// Declines for one of those called; to do so again is fine.

@@ -70,6 +70,15 @@ extension RoomDirectory {
         }
     }
 
+    /// Whether somebody has accepted an invitation to a room, as long as that is remembered.
+    ///
+    /// - Throws: 53106.
+    public func hasAcceptedInvitation(to room: String, identity: String) throws(StageError) -> Bool {
+        try state.withLock { (state) throws(StageError) in
+            try state.room(room).invitations.hasAccepted(identity)
+        }
+    }
+
     private func changeInvitation(
         _ sid: String,
         _ body: (inout Room, Double) throws(StageError) -> Invitation

@@ -47,8 +47,8 @@ extension Room {
 
     /// Looks at every clock of the room; to be called several times a second.
     ///
-    /// Events: those of participants that are lost or given up, of invitations that nobody answered, of a speaker who
-    /// fell silent, `layout.changed` where hosts take turns, and `viewership.updated` when its time has come.
+    /// Events: those of participants that are lost or given up, of invitations and raised hands that nobody answered, of a
+    /// speaker who fell silent, `layout.changed` where hosts take turns, and `viewership.updated` when its time has come.
     ///
     /// - Returns: Those who were given up.
     mutating func sweep(at now: Double) -> [Participant] {
@@ -59,6 +59,7 @@ extension Room {
         if revision != before { announceLayout(at: now) }
         turnTiles(at: now)
         expireInvitations(at: now)
+        expireHands(at: now)
         var gone: [Participant] = []
         // From the end, so that a removal moves nobody who is still to be looked at.
         for index in participants.indices.reversed() {

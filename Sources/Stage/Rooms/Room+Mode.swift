@@ -2,7 +2,8 @@
 extension Room {
     /// Changes what a participant may do.
     ///
-    /// Events: `track.unpublished` for each track of a host that steps down, `participant.mode_changed`,
+    /// Events: `track.unpublished` for each track of a host that steps down, `hand.lowered` for one who asked to speak
+    /// and comes on stage, `participant.mode_changed`,
     /// `viewership.updated` when the audience grows or shrinks, `layout.changed` when a tile changes.
     ///
     /// - Parameters:
@@ -30,6 +31,7 @@ extension Room {
         unpublishAll(at: index, reason: .modeChanged, now: now)
         stopSpeaking(sid, at: now)
         dropPins(on: sid, at: now)
+        if mode == .sendAndReceive { dropHand(of: sid, reason: .onStage, at: now) }
         setMode(mode, at: index)
         update(at: index) { participant in
             participant.modeSince = now

@@ -43,7 +43,8 @@ extension Room {
 
     /// Lets somebody go.
     ///
-    /// Events: `track.unpublished` for each track, `participant.left`, `layout.changed` when a tile changes.
+    /// Events: `track.unpublished` for each track, `hand.lowered` for one who asked to speak, `participant.left`,
+    /// `layout.changed` when a tile changes.
     mutating func leave(_ reference: String, reason: LeaveReason, at now: Double) throws(StageError) -> Participant {
         leave(at: try existing(reference), reason: reason, now: now)
     }
@@ -117,6 +118,7 @@ extension Room {
         let sid = participants[index].sid
         unpublishAll(at: index, reason: .left, now: now)
         stopSpeaking(sid, at: now)
+        dropHand(of: sid, reason: .left, at: now)
         if let successor {
             pins.replace(sid, with: successor)
             roomLayout.replace(sid, with: successor)

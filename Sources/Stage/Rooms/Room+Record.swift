@@ -23,6 +23,7 @@ extension Room {
             places: roomLayout.places,
             pins: pins,
             invitations: invitations,
+            hands: hands.hands.isEmpty ? nil : hands,
             keys: keys
         )
     }

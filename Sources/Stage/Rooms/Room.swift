@@ -39,6 +39,8 @@ struct Room: Sendable {
     var speakers = DominantSpeaker()
     var pins = PinBoard()
     var invitations = InvitationBook()
+    var hands = RaisedHands()
+    var senders = SenderLimits()
 
     /// A new room.
     init(settings: RoomSettings, replayedEvents: Int, at now: Double) {
@@ -70,6 +72,7 @@ struct Room: Sendable {
         endedAt = record.endedAt
         pins = record.pins
         invitations = record.invitations
+        hands = record.hands ?? RaisedHands()
     }
 
     var view: RoomView {
@@ -83,6 +86,7 @@ struct Room: Sendable {
             participants: participants.map(view(of:)),
             dominantSpeakerSID: speakers.dominant,
             layout: layout,
+            hands: hands.hands,
             load: load,
             frames: frames,
             revision: revision,
@@ -96,6 +100,7 @@ struct Room: Sendable {
         RoomSummary(
             sid: sid,
             name: settings.name,
+            type: settings.type,
             status: status,
             isBackstage: isBackstage,
             counts: counts,
@@ -154,7 +159,8 @@ struct Room: Sendable {
         return pending
     }
 
-    mutating func emit(_ payload: StageEvent.Payload, at now: Double) {
+    @discardableResult
+    mutating func emit(_ payload: StageEvent.Payload, at now: Double) -> StageEvent {
         revision += 1
         updatedAt = now
         let event = StageEvent(roomSID: sid, roomName: settings.name, revision: revision, payload: payload, at: now)
@@ -162,6 +168,7 @@ struct Room: Sendable {
         pending.append(event)
         // Most that happens is not stored; that the revision has come far is told by an event that is.
         if revision % Self.revisionsUntilStored == 0, status == .inProgress { emit(.roomUpdated(view), at: now) }
+        return event
     }
 
     /// Something for readers that is not a change: it carries the latest revision.
@@ -186,6 +193,7 @@ struct Room: Sendable {
         roomLayout = RoomLayout()
         speakers = DominantSpeaker()
         pins = PinBoard()
+        hands = RaisedHands()
         departed = DepartedSessions()
         emit(.roomEnded(view), at: now)
     }

@@ -28,6 +28,8 @@ public struct RoomRecord: Sendable, Equatable, Codable {
     var pins: PinBoard
     /// Invitations, the answered ones included.
     var invitations: InvitationBook
+    /// The hands that are up; nil in records that do not say.
+    var hands: RaisedHands?
     /// The digests of the hosts' keys.
     public var keys: [StreamKeyRecord]
 }

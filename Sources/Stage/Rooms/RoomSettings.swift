@@ -2,6 +2,13 @@
 public struct RoomSettings: Sendable, Hashable, Codable {
     /// The room's unique name, `[A-Za-z0-9_-]{1,64}`; also its name in playback addresses.
     public var name: String
+    /// What kind of call it is, which decides who may join, speak and stream.
+    public var type: RoomType {
+        get { givenType ?? .default }
+        set { givenType = newValue == .default ? nil : newValue }
+    }
+    /// Nil for the default, as in records that do not say.
+    private var givenType: RoomType?
     /// Signalled participants of any mode, 1 to 10 000; players are not counted here.
     public var maximumParticipants: Int
     /// Participants in SEND_AND_RECV, 1 to 50; only the first twelve have a tile.
@@ -33,6 +40,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
     /// Nothing is checked before `validate()`.
     public init(
         name: String,
+        type: RoomType = .default,
         maximumParticipants: Int = 100,
         maximumHosts: Int = 12,
         maximumAudience: Int? = nil,
@@ -55,6 +63,7 @@ public struct RoomSettings: Sendable, Hashable, Codable {
         self.program = program
         self.sound = sound
         self.linger = linger
+        self.type = type
     }
 
     /// Seconds of `linger` after a show, and for a room with a slate of its own for the end: it was given to be seen.

@@ -4,6 +4,8 @@ public struct RoomSummary: Sendable, Hashable {
     public var sid: String
     /// The unique name.
     public var name: String
+    /// What kind of call it is.
+    public var type: RoomType
     /// Whether it can be joined.
     public var status: RoomStatus
     /// Whether the hosts prepare and the audience does not see them.

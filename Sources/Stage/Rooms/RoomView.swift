@@ -18,6 +18,8 @@ public struct RoomView: Sendable, Hashable {
     public var dominantSpeakerSID: String?
     /// What is on air.
     public var layout: LayoutView
+    /// The hands that are up, the one that was raised first at the beginning.
+    public var hands: [Hand]
     /// How the room's mixer is doing, as it said last; nil before it has.
     public var load: MixerLoad?
     /// What became of the program's pictures, as the mixer said last; nil before it has.

@@ -136,6 +136,7 @@ extension ModelSamples {
             endTime: Timestamp(0),
             links: ["a": "b"]
         )
+        room.type = "x"
         room.callSettings = callSettingsResource
         room.maxAudience = 1
         room.degradation = mixerLoadResource
@@ -202,6 +203,23 @@ extension ModelSamples {
         expiresAt: Timestamp(0)
     )
 
+    static let handResource = HandResource(
+        sid: "x",
+        participantSID: "x",
+        identity: "x",
+        raisedAt: Timestamp(0),
+        expiresAt: Timestamp(0)
+    )
+
+    static let handList = HandList(hands: [handResource], meta: pageResource)
+
+    static let customEventResource = CustomEventResource(
+        type: "x",
+        data: ["a": .bool(true)],
+        participantSID: "x",
+        identity: "x"
+    )
+
     static let tileResource = TileResource(
         position: 1,
         participantSID: "x",
@@ -252,6 +270,7 @@ extension ModelSamples {
         )
         event.room = roomResource
         event.invitations = [invitationResource]
+        event.hands = [handResource]
         event.layout = layoutResource
         event.track = trackResource
         event.reason = "x"
@@ -270,6 +289,8 @@ extension ModelSamples {
         event.viewership = viewershipResource
         event.invitation = invitationResource
         event.identities = ["x"]
+        event.hand = handResource
+        event.custom = customEventResource
         event.asset = assetResource
         event.error = errorResource
         return event

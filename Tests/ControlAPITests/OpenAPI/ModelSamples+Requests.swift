@@ -66,6 +66,7 @@ extension ModelSamples {
 
     private static let createdRoomBody = CreateRoomBody(
         uniqueName: "x",
+        type: "x",
         maxParticipants: 1,
         maxHosts: 1,
         maxAudience: 1,
@@ -149,6 +150,10 @@ extension ModelSamples {
     static let pinBody = PinBody(pinType: "x")
 
     static let publishTrackBody = PublishTrackBody(kind: "x", enabled: true)
+
+    static let raiseHandBody = RaiseHandBody(timeout: 1)
+
+    static let sendEventBody = SendEventBody(type: "x", data: ["a": .bool(true)])
 
     static let reconnectBody = ReconnectBody(sessionID: "x", lastEventID: EventID(1))
 

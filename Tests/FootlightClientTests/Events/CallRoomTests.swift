@@ -1,3 +1,4 @@
+import Foundation
 import GatewayModel
 import Testing
 
@@ -58,6 +59,34 @@ struct CallRoomTests {
         #expect(room.room.dominantSpeakerSID == "PA-bob")
         room.take(try event("dominant_speaker.changed", 21, ",\"sid\":null,\"previous_sid\":\"PA-bob\""))
         #expect(room.participants.allSatisfy { !$0.isDominantSpeaker } && room.room.dominantSpeakerSID == nil)
+    }
+
+    @Test("Raised hands are those of the snapshot and of what happened since, one for each participant")
+    func hands() throws {
+        func hand(_ sid: String, _ identity: String) -> String {
+            """
+            {"sid":"\(sid)","participant_sid":"PA-\(identity)","identity":"\(identity)",\
+            "raised_at":"2026-01-01T12:00:00.000Z","expires_at":"2026-01-01T12:05:00.000Z"}
+            """
+        }
+        let snapshot = try EventResource(wire: WireFixtures.snapshot(rev: 10))
+        #expect(CallRoom(snapshot: snapshot)?.hands == [], "gateways of earlier versions do not say it")
+        var full = snapshot
+        full.hands = [try WireJSON.decode(HandResource.self, from: Data(hand("HA1", "ann").utf8))]
+        var room = try #require(CallRoom(snapshot: full))
+        #expect(room.hands.map(\.sid) == ["HA1"])
+        room.take(try event("hand.raised", 11, ",\"hand\":\(hand("HA2", "bob"))"))
+        room.take(try event("hand.raised", 11, ",\"hand\":\(hand("HA2", "bob"))"))
+        #expect(room.hands.map(\.sid) == ["HA1", "HA2"])
+        room.take(try event("hand.raised", 12, ",\"hand\":\(hand("HA3", "ann"))"))
+        #expect(room.hands.map(\.sid) == ["HA2", "HA3"])
+        for (revision, name) in ["hand.accepted", "hand.rejected", "hand.expired", "hand.lowered"].enumerated() {
+            let sid = "HB\(revision)"
+            room.take(try event("hand.raised", 20 + 2 * revision, ",\"hand\":\(hand(sid, "eve"))"))
+            #expect(room.hands.map(\.sid) == ["HA2", "HA3", sid])
+            room.take(try event(name, 21 + 2 * revision, ",\"hand\":\(hand(sid, "eve"))"))
+            #expect(room.hands.map(\.sid) == ["HA2", "HA3"])
+        }
     }
 
     @Test("Counts, egress and pins are kept up to date")

@@ -26,6 +26,9 @@ struct MeetingModelTests {
         func onSpeakerChanged(_ participant: ParticipantResource?) {
             heard.append("floor \(participant?.identity ?? "nobody")")
         }
+        func onHandRaised(_ hand: HandResource) { heard.append("hand of \(hand.identity)") }
+        func onHandLowered(_ hand: HandResource) { heard.append("no hand of \(hand.identity)") }
+        func onCustomEvent(_ event: CustomEventResource) { heard.append("\(event.type) \(event.reaction ?? "-")") }
     }
 
     private let host = Played.participant("bob", on: [.mic, .camera])
@@ -121,6 +124,50 @@ struct MeetingModelTests {
         #expect(model.hosts.isEmpty && model.meetingState == .failed && model.error == .roomCompleted)
         #expect(try await soon { listener.heard.contains("left 53118") })
         #expect(model.streams == StreamMaps())
+    }
+
+    @Test("S15 listeners hear of raised hands and of custom events, each once, and the model shows whose hands are up")
+    func hands() async throws {
+        let model = MeetingModel(call: try Played.call(), capture: FakeCapture())
+        let listener = Listener()
+        model.listener = listener
+        model.join("show", mode: .receiveOnly)
+        try model.call.playJoined([Played.participant("ann", mode: .receiveOnly), host])
+        #expect(try await soon { listener.heard.contains("joined") })
+        func play(_ type: String, _ change: (inout EventResource) -> Void) {
+            var event = EventResource(
+                type: type,
+                roomSID: "RM1",
+                rev: (model.call.room?.revision ?? 0) + 1,
+                ts: Timestamp(0)
+            )
+            change(&event)
+            model.call.take(event)
+        }
+        let hand = HandResource(
+            sid: "HA1",
+            participantSID: "PA-ann",
+            identity: "ann",
+            raisedAt: Timestamp(0),
+            expiresAt: Timestamp(60)
+        )
+        #expect(!model.isHandRaised)
+        play("hand.raised") { $0.hand = hand }
+        #expect(model.raisedHands == [hand] && model.isHandRaised)
+        #expect(try await soon { listener.heard.last == "hand of ann" })
+        play("hand.rejected") { $0.hand = hand }
+        #expect(model.raisedHands.isEmpty && !model.isHandRaised)
+        #expect(try await soon { listener.heard.last == "no hand of ann" })
+        play("custom.event") {
+            $0.custom = CustomEventResource(
+                type: "reaction",
+                data: ["emoji": .string("x")],
+                participantSID: "PA-bob",
+                identity: "bob"
+            )
+        }
+        #expect(try await soon { listener.heard.last == "reaction x" })
+        await #expect(throws: StageError.notJoined) { try await model.setHandRaised(true) }
     }
 
     @Test("V18 V19 down and up again: the word of stepping down that comes late takes nothing back")

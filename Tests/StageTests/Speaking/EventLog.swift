@@ -23,6 +23,10 @@ final class EventLog: Sendable {
         events.compactMap { if case .pinChanged(let change) = $0.payload { change } else { nil } }
     }
 
+    var hands: [HandChange] {
+        events.compactMap { if case .hand(let change) = $0.payload { change } else { nil } }
+    }
+
     var invitations: [InvitationChange] {
         events.compactMap { if case .invitation(let change) = $0.payload { change } else { nil } }
     }

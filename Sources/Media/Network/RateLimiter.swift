@@ -1,8 +1,8 @@
-import Media
-
-/// Counts requests by client: each has a debt that grows by one a request and shrinks with time.
-struct RequestLedger {
-    private struct Debt {
+/// Limits how often each client may do something: each has a debt that grows by one a request and shrinks with time.
+///
+/// It remembers a bounded number of clients; one without debts is as good as unknown.
+public struct RateLimiter<Client: Hashable & Sendable>: Sendable {
+    private struct Debt: Sendable {
         var requests: Double
         var at: MonotonicTime
     }
@@ -10,26 +10,28 @@ struct RequestLedger {
     private let perSecond: Double
     private let burst: Double
     private let capacity: Int
-    private var debts: [UInt64: Debt] = [:]
+    private var debts: [Client: Debt] = [:]
 
+    /// Makes a limiter that knows nobody.
+    ///
     /// - Parameters:
     ///   - perSecond: Requests a client may make in the long run.
     ///   - burst: Requests it may make at once after a pause.
     ///   - capacity: Clients remembered at most.
-    init(perSecond: Double, burst: Double, capacity: Int = 16_384) {
+    public init(perSecond: Double, burst: Double, capacity: Int = 16_384) {
         self.perSecond = perSecond
         self.burst = burst
         self.capacity = capacity
     }
 
     /// Clients remembered.
-    var count: Int { debts.count }
+    public var count: Int { debts.count }
 
     /// Whether one more request of the client is answered; one that is not costs it nothing.
     ///
     /// - Parameter more: What the client may make beyond what all may.
-    mutating func takesRequest(
-        from client: UInt64,
+    public mutating func takesRequest(
+        from client: Client,
         now: MonotonicTime,
         more: (perSecond: Double, burst: Double) = (0, 0)
     ) -> Bool {
