@@ -152,6 +152,7 @@ struct Pipeline: Sendable {
         // Before the rooms: their broadcasts go on where they were.
         viewership.keepHistory()
         viewership.restore(history.load())
+        history.keepSteps(of: viewership)
         if let path = configuration.regionDatabase {
             do throws(RegionDatabase.Fault) {
                 viewership.useRegions(try RegionDatabase(path: path))

@@ -63,6 +63,21 @@ extension ViewershipLedger {
         return (moment, book.withLock { $0.journal.takeSteps() })
     }
 
+    /// From now on `write`, which is to take the steps and write them, is called before figures are told that have some.
+    ///
+    /// It is called on the thread that asks for the figures.
+    public func beforeTellingSteps(_ write: @escaping @Sendable () -> Void) {
+        stepWriting.withLock { $0 = write }
+    }
+
+    /// What `takeSteps` handed out is written: of connections no more is told than until then.
+    ///
+    /// - Parameter moment: As `takeSteps` said it.
+    public func stepsWritten(livesUntil moment: Int64) {
+        let (promised, now) = (wall.monotonic(of: moment), clock.now.milliseconds)
+        book.withLock { $0.journal.promised = (promised, now) }
+    }
+
     /// Milliseconds, twice the time between two calls of `takeSteps`.
     private static let lead: Int64 = 100
 
@@ -88,20 +103,29 @@ extension ViewershipLedger {
                 book.journal.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)
             }
         }
+        let sessions = recovered.sessions.filter { names[$0.epoch] != nil && $0.shard < SessionID.shardCount }
+        let steps = Dictionary(grouping: recovered.steps, by: \.code)
+        let connections = sessions.filter(\.dimensions.playback.isContinuous).map { row in
+            Unwritten(row, (steps[row.code] ?? []).filter { $0.epoch == row.epoch }, from: lastWritten, to: lastSeen)
+        }
         withShard(0) { shard in
             for row in recovered.totals {
                 guard let dimensions = row.key.dimensions, names[row.key.epoch] != nil else { continue }
                 shard.restore(Cell.Counts(row), room: row.key.room, dimensions: dimensions)
             }
             for row in recovered.broadcasts { shard.restore(RoomTally.Counts(row), room: row.room) }
-            // Connections went on until the end, of which the last row says nothing yet.
-            for row in recovered.sessions where row.end == nil && row.dimensions.playback.isContinuous {
-                guard names[row.epoch] != nil else { continue }
-                let (from, to) = (wall.monotonic(of: lastWritten), wall.monotonic(of: lastSeen))
-                shard.restoreWatch(from: from, to: to, room: row.room, dimensions: row.dimensions)
+            for connection in connections {
+                for span in connection.spans {
+                    let (from, to) = (wall.monotonic(of: span.lowerBound), wall.monotonic(of: span.upperBound))
+                    let row = connection.row
+                    shard.restoreWatch(from: from, to: to, room: row.room, dimensions: row.dimensions)
+                }
             }
         }
-        for row in recovered.sessions where names[row.epoch] != nil && row.shard < SessionID.shardCount {
+        book.withLock { book in
+            for gap in connections.flatMap(\.gaps) { book.journal.pending.add(gap) }
+        }
+        for row in connections.map(\.row) + sessions.filter({ !$0.dimensions.playback.isContinuous }) {
             let lastHit = recovered.lastHits[row.shard]?.moment(of: row.place)
             withShard(Int(row.shard)) { shard in
                 shard.restore(
@@ -111,30 +135,26 @@ extension ViewershipLedger {
                 )
             }
         }
-        restore(recovered.steps, names: names, lastSeen: lastSeen)
+        let known = Set(recovered.viewers.map(\.session))
+        restore(recovered.steps.filter { !known.contains($0.code) }, names: names, lastSeen: lastSeen)
     }
 
     /// Takes over what was not written yet of sessions that came shortly before an earlier run ended.
     private func restore(_ steps: [SessionStep], names: [Int64: String], lastSeen: Int64) {
         let now = clock.now.milliseconds
         let end = wall.monotonic(of: lastSeen)
-        var latest: [UInt64: SessionStep] = [:]
-        for step in steps where step.at <= lastSeen {
-            // Proven once it is proven.
-            if let known = latest[step.code], known.kind == .proven, step.kind != .proven { continue }
-            latest[step.code] = step
-        }
-        for step in latest.values {
-            guard let room = names[step.epoch], Int(step.shard) < SessionID.shardCount, step.kind != .gone else {
-                continue
-            }
-            let watched = lastSeen - step.start
+        for (code, steps) in Dictionary(grouping: steps.filter { $0.at <= lastSeen }, by: \.code) {
+            let proof = steps.last { $0.kind == .proven }
+            guard let step = proof ?? steps.last, step.kind == .proven || step.kind == .opened,
+                let room = names[step.epoch], Int(step.shard) < SessionID.shardCount
+            else { continue }
             // The proof itself may have come too late to be written.
-            let isProven = step.kind == .proven || (5000..<5000 + 2 * Self.lead).contains(watched)
+            let isProven = proof != nil || (5000..<5000 + 2 * Self.lead).contains(lastSeen - step.start)
+            let isGone = steps.last?.kind == .gone
             withShard(Int(step.shard)) { shard in
                 guard isProven else {
                     let start = wall.monotonic(of: step.start)
-                    shard.interrupted[step.code] = (start, min(end, start + 5000))
+                    shard.interrupted[code] = (start, min(end, start + 5000))
                     return
                 }
                 shard.restore(
@@ -142,13 +162,12 @@ extension ViewershipLedger {
                     room: room,
                     start: wall.monotonic(of: step.start),
                     lastHit: wall.monotonic(of: step.at),
-                    end: end,
+                    end: isGone ? steps.last.map { wall.monotonic(of: $0.at) } ?? end : end,
+                    lastSeen: end,
                     now: now
                 )
             }
-            if isProven {
-                book.withLock { $0.arrived(in: room, session: step.code) }
-            }
+            if isProven { book.withLock { $0.arrived(in: room, session: code) } }
         }
     }
 
@@ -168,6 +187,49 @@ extension ViewershipLedger {
             unseen: tally.unseen,
             excluded: Exclusion.allCases.map { tally.excluded[$0] }
         )
+    }
+}
+
+/// What a connection watched between the last write of an earlier run and its end.
+private struct Unwritten {
+    /// The session as it stood at the end.
+    private(set) var row: SessionRow
+    /// When it watched; milliseconds since 1970.
+    private(set) var spans: [Range<Int64>] = []
+    /// When it was away.
+    private(set) var gaps: [GapRow] = []
+
+    /// - Parameters:
+    ///   - steps: The session's, in order.
+    ///   - from: When the row was written.
+    ///   - to: When the run was last known to live.
+    init(_ row: SessionRow, _ steps: [SessionStep], from: Int64, to: Int64) {
+        self.row = row
+        var since = row.end == nil ? from : nil
+        for step in steps where step.at > from && step.at <= to {
+            switch step.kind {
+            case .gone:
+                guard let began = since, began <= step.at else { continue }
+                watch(from: began, to: step.at)
+                since = nil
+                (self.row.end, self.row.reason) = (step.at, .left)
+            case .back:
+                guard since == nil, let end = self.row.end, end <= step.at else { continue }
+                if end < step.at { gaps.append(GapRow(code: row.code, epoch: row.epoch, from: end, to: step.at)) }
+                since = step.at
+                (self.row.end, self.row.reason) = (nil, nil)
+                self.row.watchedUntil = step.at
+            case .opened, .proven: break
+            }
+        }
+        // What is watched to the end is added to the row where it is put back.
+        if let since, since < to { spans.append(since..<to) }
+    }
+
+    private mutating func watch(from: Int64, to: Int64) {
+        row.watched += max(0, to - (row.watchedUntil ?? from))
+        row.watchedUntil = nil
+        if from < to { spans.append(from..<to) }
     }
 }
 

@@ -10,14 +10,14 @@ extension ViewershipLedger {
     /// Of a room that ended, the final figures of its last broadcast.
     public func report(room: String) -> RoomViewership {
         let now = clock.now
-        let cut = cut(at: now) { $0.rooms[room].map { [room: $0] } ?? [:] }
+        let cut = toldCut(at: now) { $0.rooms[room].map { [room: $0] } ?? [:] }
         return view(room, cut.told(cut.figures(of: room), of: room), of: cut, at: now)
     }
 
     /// The figures of all rooms that are on, and their sum, of one moment.
     public func totals() -> ViewershipTotals {
         let now = clock.now
-        let cut = cut(at: now)
+        let cut = toldCut(at: now)
         let rooms = cut.figures()
             .filter { cut.book[$0.key]?.ended == nil }
             .map { view($0.key, cut.told($0.value, of: $0.key), of: cut, at: now) }
@@ -28,6 +28,16 @@ extension ViewershipLedger {
         total.peakAt = cut.totalPeakAt.map { date(ofMonotonic: $0) }
         for room in rooms { total.add(room) }
         return ViewershipTotals(rooms: rooms, total: total)
+    }
+
+    /// All shards and the book at one moment, whose steps are written: a kill takes back none of what is told of them.
+    func toldCut(
+        at now: MonotonicTime,
+        book read: (inout RoomBook) -> [String: RoomBook.Entry] = { $0.rooms }
+    ) -> AudienceCut {
+        let cut = cut(at: now, book: read)
+        if cut.hasSteps { stepWriting.withLock { $0 }?() }
+        return cut
     }
 
     /// All shards and the book, at one moment.
@@ -46,9 +56,13 @@ extension ViewershipLedger {
         } atTheBottom: { cut in
             book.withLock { book in
                 cut.book = read(&book)
+                cut.hasSteps = book.journal.hasSteps
                 // Where the disk has taken nothing for some seconds, all is told that is known.
                 if let confirmed = book.journal.confirmed, now.milliseconds - confirmed.at < Self.longestUnwritten {
                     cut.confirmed = confirmed.watch
+                }
+                if let promised = book.journal.promised, now.milliseconds - promised.at < Self.longestUnwritten {
+                    cut.overrun = max(0, now.milliseconds - promised.until)
                 }
                 (cut.totalPeak, cut.totalPeakAt) = (book.totalPeak, book.totalPeakAt)
                 (cut.startups, cut.earlierBeats) = (book.startups, book.earlierBeats)

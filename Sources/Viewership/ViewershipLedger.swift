@@ -47,6 +47,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let salt: Mutex<DailySalt>
     /// The watch time that `metrics()` last gave out.
     let publishedWatch = Mutex<[String: [Dimensions: Int64]]>([:])
+    /// Writes the steps of sessions.
+    let stepWriting = Mutex<(@Sendable () -> Void)?>(nil)
     private let regions = Mutex<RegionDatabase?>(nil)
     private let robots = Mutex(RobotList())
     private let lastAdvance: Atomic<Int64>

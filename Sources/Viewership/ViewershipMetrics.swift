@@ -8,7 +8,7 @@ extension ViewershipLedger {
     /// Labels name rooms, protocols, renditions, regions and reasons, never a viewer. Beyond the configured number of
     /// rooms the emptiest are added up under `room="_other"`; a room goes to 0 when it ends and is gone some minutes later.
     public func metrics() -> [MetricFamily] {
-        let cut = cut(at: clock.now)
+        let cut = toldCut(at: clock.now)
         var page = MetricsPage()
         let figures = cut.figures().reduce(into: [:]) { $0[$1.key] = cut.told($1.value, of: $1.key) }
         let rooms = published(figures).map { (name: $0.key, figures: $0.value, live: $0.value.live) }

@@ -49,21 +49,26 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
     private let sessionRetention: Int64
     /// Where the database is written, one thing at a time.
     private let queue = DispatchQueue(label: "footlight.viewership", qos: .utility)
+    /// Where the steps of sessions are written, which wait for no database.
+    private let stepQueue = DispatchQueue(label: "footlight.viewership.steps", qos: .userInitiated)
+    private let steps: Mutex<SessionStepWriter>
     /// Where it is read, so that a long report holds no write up.
     private let readers = DispatchQueue(label: "footlight.viewership.readers", qos: .utility)
     /// Where all sessions of a broadcast or of a time are walked through, so that no series or list waits for that.
     private let walkers = DispatchQueue(label: "footlight.viewership.walkers", qos: .utility)
     let shelf: Mutex<HistoryShelf>
     private let state = Mutex(State())
-    /// Only the walkers' queue is ever at these two; the peaks are of broadcasts that last.
+    /// Only the walkers' queue is ever at these; the peaks are of broadcasts that last.
     private let recentPeaks = Mutex(RecentFigures<Int64, (viewers: Int, at: Int64)?>())
     private let recentUniques = Mutex(RecentFigures<Walk, [ViewerGroup?: UniqueViewers]?>())
+    private let recentSettled = Mutex(RecentFigures<Walk, [ViewerGroup?: SettledPeak]>())
 
     /// Makes a keeper; nothing is opened before `load()` or the first write.
     public init(_ configuration: HistoryStoreConfiguration, logger: Logger) {
         self.logger = logger
         sessionRetention = Int64(configuration.sessionRetention * 1000)
         shelf = Mutex(HistoryShelf(configuration: configuration, logger: logger))
+        steps = Mutex(SessionStepWriter(path: configuration.stepsPath, logger: logger))
     }
 
     /// What an earlier run left, for `ViewershipLedger.restore`; nothing when it cannot be read.
@@ -87,10 +92,39 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         guard isFree else { return }
         queue.async { [self] in
             let asides = status.asides
-            _ = save(ledger.takeHistory())
+            if save(ledger.takeHistory()) { ledger.historyWritten() }
             if status.asides != asides { ledger.repeatBroadcasts() }
             state.withLock { $0.isKeeping = false }
         }
+    }
+
+    /// Writes the steps of the ledger's sessions some twenty times a second, and before figures are told that have them, until
+    /// `close()`.
+    ///
+    /// They are what a later run knows of the last second of this one, if this one is killed.
+    public func keepSteps(of ledger: ViewershipLedger) {
+        ledger.beforeTellingSteps { [self, weak ledger] in
+            if let ledger { writeSteps(of: ledger) }
+        }
+        stepQueue.async { [self, weak ledger] in writeStepsOnAndOn(of: ledger) }
+    }
+
+    private func writeStepsOnAndOn(of ledger: ViewershipLedger?) {
+        guard let ledger, !steps.withLock({ $0.isClosed }) else { return }
+        writeSteps(of: ledger)
+        stepQueue.asyncAfter(deadline: .now() + .milliseconds(50)) { [self, weak ledger] in
+            writeStepsOnAndOn(of: ledger)
+        }
+    }
+
+    /// Writes the steps of the ledger's sessions at once; takes as long as the system does to copy some bytes.
+    func writeSteps(of ledger: ViewershipLedger) {
+        // Whoever comes second returns when the first has written.
+        let written = steps.withLock { writer -> Int64? in
+            let (moment, latest) = ledger.takeSteps()
+            return writer.write(livesUntil: moment, latest) ? moment : nil
+        }
+        if let written { ledger.stepsWritten(livesUntil: written) }
     }
 
     /// Writes a batch, and with it what could not be written before.
@@ -124,6 +158,12 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
 
     /// Closes the database; a later use opens it again.
     public func close() async {
+        await withCheckedContinuation { closed in
+            stepQueue.async { [self] in
+                steps.withLock { $0.close() }
+                closed.resume()
+            }
+        }
         await withCheckedContinuation { closed in
             queue.async { [self] in
                 shelf.withLock { $0.close() }
@@ -231,11 +271,6 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         try await read { (database) throws(StoreFault) in try database.air(from: from, to: to) }
     }
 
-    /// The minutes that were on the air from beginning to end.
-    public func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64) {
-        try await read { (database) throws(StoreFault) in try database.wholeMinutes(epoch: epoch) }
-    }
-
     /// Everything, added up.
     public func sums(of scope: ReportScope) async throws -> [MinuteRow] {
         try await read { (database) throws(StoreFault) in try database.sums(of: scope) }
@@ -284,7 +319,25 @@ public final class HistoryKeeper: AudienceHistory, Sendable {
         }
     }
 
-    /// The most sessions at once; of a large broadcast that lasts as it was some seconds ago.
+    /// The most sessions at once of everybody and of each group, once it is over; of a large audience as it was some seconds
+    /// ago.
+    public func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak] {
+        try await read(on: walkers) { [self] (database) throws(StoreFault) in
+            let walk = Walk(scope: scope, hasEnded: try database.hasEnded(scope))
+            guard walk.hasEnded else { return [:] }
+            var peaks = try recentSettled.withLock { (recent) throws(StoreFault) in
+                try recent.figure(of: walk, clock: Self.seconds) { () throws(StoreFault) in
+                    try database.settledPeaks(of: scope, retention: sessionRetention)
+                }
+            }
+            if case .broadcast(let epoch) = scope, let stored = try database.storedPeak(epoch: epoch) {
+                peaks[nil] = SettledPeak(viewers: stored.peak.viewers, at: stored.peak.at)
+            }
+            return peaks
+        }
+    }
+
+    /// The most sessions at once so far; of a large broadcast that lasts as it was some seconds ago.
     public func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
         try await read(on: walkers) { [self] (database) throws(StoreFault) in
             let stored = try database.storedPeak(epoch: epoch)

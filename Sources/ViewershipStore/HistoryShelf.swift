@@ -28,7 +28,7 @@ struct HistoryShelf: Sendable {
         // A second try for a database that was damaged, and one more for one that was locked by who is just leaving.
         for _ in 0..<3 {
             do {
-                return try opened().load()
+                return addSteps(to: try opened().load())
             } catch {
                 lastReason = error.reason
                 reactTo(error)
@@ -38,6 +38,20 @@ struct HistoryShelf: Sendable {
         logger.error("the audience's history cannot be read; going on without", metadata: ["reason": "\(lastReason)"])
         return RecoveredAudience()
     }
+
+    /// The steps of sessions behind the last write.
+    private func addSteps(to recovered: RecoveredAudience) -> RecoveredAudience {
+        guard let lastSeen = recovered.lastSeen,
+            let log = SessionStepLog.read(path: configuration.stepsPath, from: lastSeen - Self.stepOverlap)
+        else { return recovered }
+        var recovered = recovered
+        recovered.livedUntil = log.livedUntil
+        recovered.steps = log.steps
+        return recovered
+    }
+
+    /// Milliseconds before the last write in which steps may be that it has not; a connection is proven after five seconds.
+    private static let stepOverlap: Int64 = 7000
 
     /// Writes a batch; a damaged database is put aside and the batch written to another one.
     ///

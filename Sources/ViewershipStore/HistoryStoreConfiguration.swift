@@ -11,6 +11,9 @@ public struct HistoryStoreConfiguration: Sendable, Hashable {
     /// Seconds after which a database that stays locked is put aside and another one begun.
     public var lockPatience: Double
 
+    /// The file of the sessions' latest steps, beside the database.
+    var stepsPath: String { path + ".steps" }
+
     /// Makes a configuration; what is not named has its default.
     public init(
         path: String,

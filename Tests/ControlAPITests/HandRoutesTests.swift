@@ -2,6 +2,7 @@ import FootlightTesting
 import Foundation
 import GatewayModel
 import Stage
+import Synchronization
 import Testing
 
 @testable import ControlAPI

@@ -67,15 +67,18 @@ struct ViewershipReportsTests {
                     isClosed: true
                 )
             }
-            rows.peak = (10, 700_000)
+            rows.peaks = [
+                nil: SettledPeak(viewers: 10, at: 700_000),
+                ViewerGroup(.playback, "hls"): SettledPeak(viewers: 8, at: 700_000),
+                ViewerGroup(.rendition, ""): SettledPeak(viewers: 2, at: 700_000),
+            ]
             rows.groups = [
                 nil: GroupFigures(uniques: UniqueViewers(users: 2, devices: 7, estimated: 6)),
                 ViewerGroup(.playback, "hls"): GroupFigures(
                     peak: 9,
-                    wholeWatched: 8 * 600_000,
                     uniques: UniqueViewers(users: 1, devices: 3, estimated: 2)
                 ),
-                ViewerGroup(.rendition, "=720p"): GroupFigures(peak: 9, wholeWatched: 8 * 600_000),
+                ViewerGroup(.rendition, "=720p"): GroupFigures(peak: 9),
             ]
         }
     }
@@ -88,7 +91,9 @@ struct ViewershipReportsTests {
             let path = "/v1/rooms/show/viewership/summary"
             let summary = try await server.ask("GET", path).decode(ViewershipSummary.self)
             #expect(summary.peakViewers == 10 && summary.livePeakViewers == 12 && summary.peakAt == Timestamp(700))
+            #expect(summary.peakKind == "settled" && summary.peakNote == nil)
             #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10 && summary.settled)
+            #expect(summary.averageMinuteAudienceMinutes == 10)
             #expect(summary.joins == 20 && summary.leaves == 20 && summary.watchHours == 10.0 / 6)
             #expect(summary.uniques.devices == 9 && summary.averageStartupSeconds == 0.25)
             // Four of the ten who joined by HLS.
@@ -98,6 +103,12 @@ struct ViewershipReportsTests {
             #expect(summary.byClient["tool"]?.watchTimeSeconds == 1200 && summary.byRendition[""]?.joins == 10)
             let hls = try #require(summary.byProtocol["hls"])
             #expect(hls.leaves == 10 && hls.switches == 20 && hls.livePeakViewers == 9)
+            #expect(hls.peakViewers == 8 && hls.peakKind == "settled" && hls.peakNote == nil)
+            // Nobody looked at those who counted for less than a second.
+            let plain = try #require(summary.byRendition[""])
+            #expect(plain.peakViewers == 2 && plain.livePeakViewers == nil && plain.peakNote != nil)
+            let named = try #require(summary.byRendition["=720p"])
+            #expect(named.peakViewers == 9 && named.peakKind == "live" && named.peakNote == nil)
             #expect(hls.uniques == UniquesResource(users: 1, devices: 3, estimated: 2))
             #expect(hls.averageMinuteAudience == 8 && hls.averageStartupSeconds == 0.25)
             #expect(hls.stalledSeconds == 4.8 && abs(hls.rebufferRatio - 0.001) < 1e-9)
@@ -127,7 +138,8 @@ struct ViewershipReportsTests {
             #expect(rows[0]["joins"] == "20" && rows[0]["peak_viewers"] == "10" && rows[0]["live_peak_viewers"] == "12")
             #expect(rows[0]["unique_devices"] == "9" && rows[0]["coverage"] == "0.4")
             #expect(rows[0]["stalled_seconds"] == "6.0" && rows[1]["stalled_seconds"] == "4.8")
-            #expect(rows[1]["joins"] == "10" && rows[1]["peak_viewers"] == "" && rows[1]["live_peak_viewers"] == "9")
+            #expect(rows[1]["joins"] == "10" && rows[1]["peak_viewers"] == "8" && rows[1]["live_peak_viewers"] == "9")
+            #expect(rows[0]["peak_kind"] == "settled" && rows[2]["peak_viewers"] == "" && rows[2]["peak_kind"] == "")
             #expect(rows[1]["unique_devices"] == "3" && rows[1]["average_startup_seconds"] == "0.25")
             #expect(rows[2]["unique_devices"] == "" && rows[2]["average_startup_seconds"] == "")
             let json = try await server.ask("GET", path + ".jsonl").text.split(separator: "\n")
@@ -142,8 +154,8 @@ struct ViewershipReportsTests {
             server.history.rows.withLock { rows in
                 rows.air.broadcasts = 1
                 rows.air.duration = 600_000
-                rows.air.wholeMinutes = (10, 10 * 600_000)
                 rows.air.peak = (11, 12)
+                rows.peaks = [:]
             }
             let path = "/v1/viewership/summary"
             let time = "?from=1970-01-01T00:10:00Z&to=1199"
@@ -153,7 +165,8 @@ struct ViewershipReportsTests {
             #expect(summary.joins == 20 && summary.leaves == 20 && summary.watchHours == 10.0 / 6)
             #expect(summary.onAirSeconds == 600 && summary.averageWatchSeconds == 300)
             #expect(summary.averageViewers == 10 && summary.averageMinuteAudience == 10)
-            #expect(summary.peakViewers == 11 && summary.peakAt == Timestamp(720))
+            #expect(summary.peakViewers == 11 && summary.peakAt == Timestamp(720) && summary.peakKind == "live")
+            #expect(summary.livePeakViewers == 11 && summary.averageMinuteAudienceMinutes == 10)
             #expect(summary.byProtocol.keys.sorted() == ["hls", "rtmp"])
             #expect(summary.byProtocol["hls"]?.averageViewers == 8 && summary.byProtocol["rtmp"]?.joins == 10)
             #expect(summary.uniques == UniquesResource(users: 2, devices: 7, estimated: 6))
@@ -169,7 +182,7 @@ struct ViewershipReportsTests {
             #expect(table[0].starts(with: ["from", "to", "broadcasts", "on_air_seconds", "group_by", "group"]))
             let beginning = ["1970-01-01T00:10:00.000Z", "1970-01-01T00:20:00.000Z", "1", "600.0"]
             #expect(table[1].starts(with: beginning + ["", ""]) && table[5].starts(with: beginning))
-            #expect(table[5][4...].starts(with: ["rendition", "'=720p", "", "", "9", "8.0", "8.0", "10"]))
+            #expect(table[5][4...].starts(with: ["rendition", "'=720p", "9", "", "live", "9", "8.0", "8.0", "10"]))
             let lines = try await server.ask("GET", path + ".jsonl" + time).text.split(separator: "\n")
             #expect(lines.count == 1 && lines[0].contains("\"average_minute_audience\":10"))
             // Without an end it goes to now; nobody watched in the latest day.
@@ -179,6 +192,11 @@ struct ViewershipReportsTests {
             #expect(try await server.ask("GET", path, as: .nobody).refusal == "401/20101")
             let tag = try #require(answer.headers["etag"])
             #expect(try await server.ask("GET", path + time, headers: ["If-None-Match": tag]).status == 304)
+            // Settled, they were more than anybody counted at the time.
+            server.history.rows.withLock { $0.peaks = [nil: SettledPeak(viewers: 13, at: 725_000)] }
+            let settled = try await server.ask("GET", path + time).decode(ViewershipPeriod.self)
+            #expect(settled.peakViewers == 13 && settled.peakKind == "settled" && settled.livePeakViewers == 11)
+            #expect(settled.peakAt == Timestamp(725) && settled.peakNote != nil)
         }
     }
 

@@ -194,7 +194,7 @@ struct WebhookRoutesTests {
             )
             server.history.rows.withLock {
                 $0.broadcasts = [broadcast]
-                $0.peak = (7, 70_000)
+                $0.peaks = [nil: SettledPeak(viewers: 7, at: 70_000)]
             }
             let event = try await routes.summaryEvent(of: broadcast, in: server.history, mark: ("m", 1)) { _ in true }
             #expect(event.type == "broadcast.summary" && event.at == 120 && event.mark?.value == 1)

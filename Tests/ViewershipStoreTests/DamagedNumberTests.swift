@@ -56,10 +56,10 @@ struct DamagedNumberTests {
             let figures = BroadcastFigures(
                 broadcast: row,
                 sums: try await keeper.sums(of: .broadcast(row.epoch)),
-                wholeMinutes: try await keeper.wholeMinutes(epoch: row.epoch),
                 now: 1_800_000_000_000
             )
             #expect(figures.average(of: figures.whole).isFinite)
+            _ = try await keeper.settledPeaks(of: .broadcast(row.epoch))
         }
         await keeper.close()
     }

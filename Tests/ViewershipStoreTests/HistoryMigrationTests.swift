@@ -62,8 +62,6 @@ struct HistoryMigrationTests {
         #expect(broadcast.unseen == 0)
         let sum = try #require(try await keeper.sums(of: .broadcast(7)).first)
         #expect(sum.stalled == 700 && sum.startup == 900 && sum.startups == 2)
-        let whole = try await keeper.wholeMinutes(epoch: 7)
-        #expect(whole.count == 1 && whole.watched == 8000)
         await keeper.close()
     }
 }

@@ -77,26 +77,25 @@ struct HistoryReportsTests {
         }
         let all = try await air(-100, 100)
         #expect(all.broadcasts == 2 && all.duration == 30_000 + 19 * 60_000)
-        #expect(all.wholeMinutes.count == 19 && all.wholeMinutes.watched == 19 * 720_000)
         #expect(all.peak?.viewers == 13 && all.peak?.minute == Self.first + 7)
         let part = try await air(10, 15)
-        #expect(part.duration == 300_000 && part.wholeMinutes.count == 5 && part.peak?.viewers == 12)
+        #expect(part.duration == 300_000 && part.peak?.viewers == 12)
         let none = try await air(100, 200)
-        #expect(none.broadcasts == 0 && none.duration == 0 && none.wholeMinutes.count == 0 && none.peak == nil)
+        #expect(none.broadcasts == 0 && none.duration == 0 && none.peak == nil)
         let scope = ReportScope.period(Self.first + 10..<Self.first + 15)
         let groups = try await stand.keeper.groups(of: scope)
         let figures = PeriodFigures(sums: try await stand.keeper.sums(of: scope), groups: groups, air: part)
         #expect(figures.whole.joins == 60 && figures.whole.watched == 5 * 720_000)
-        #expect(figures.average(of: figures.whole) == 12 && figures.averageMinuteAudience(of: figures.whole) == 12)
+        #expect(figures.average(of: figures.whole) == 12)
         let ways = figures.slices[.playback]
         #expect(ways.keys.sorted() == ["hls", "rtmp"] && ways["hls"]?.joins == 30)
         let germany = try #require(figures.slices[.region]["DE"])
-        #expect(germany.joins == 20 && figures.averageMinuteAudience(of: germany) == 4)
+        #expect(germany.joins == 20 && figures.average(of: germany) == 4)
         // Nobody's playback is in it.
         #expect(figures.whole.figures.uniques == UniqueViewers())
     }
 
-    @Test("each group of a show has its peak, its waits, its whole minutes and its distinct viewers, and so has a time")
+    @Test("each group of a show has its peak, its waits, its average and its distinct viewers, and so has a time")
     func groups() async throws {
         let stand = try HistoryStand()
         stand.ledger.setOnAir("show", true)
@@ -143,7 +142,6 @@ struct HistoryReportsTests {
             broadcast: broadcast,
             sums: try await stand.keeper.sums(of: scope),
             groups: groups,
-            wholeMinutes: try await stand.keeper.wholeMinutes(epoch: broadcast.epoch),
             now: 0
         )
         let (rtmp, flv) = (figures.slices[.playback]["rtmp"], figures.slices[.playback]["flv"])
@@ -152,8 +150,8 @@ struct HistoryReportsTests {
         #expect(rtmp?.stalled == 0 && flv?.stalled == 1500 && figures.whole.stalled == 1500)
         #expect(groups[nil]?.uniques?.users == 2 && broadcast.uniques.users == 2)
         #expect(groups[ViewerGroup(.rendition, "720p")]?.peak == 4)
-        let audiences = [rtmp, flv].compactMap(\.self).map { figures.averageMinuteAudience(of: $0) }
-        let whole = figures.averageMinuteAudience(of: figures.whole)
+        let audiences = [rtmp, flv].compactMap(\.self).map { figures.average(of: $0) }
+        let whole = figures.average(of: figures.whole)
         #expect(audiences.count == 2 && abs(audiences.reduce(0, +) - whole) < 1e-9 && whole > 2)
         // A time holds both rooms; one of its groups is of both.
         let minutes = Self.first..<Self.first + 10
@@ -215,23 +213,6 @@ struct HistoryReportsTests {
         #expect(try await stand.keeper.groups(of: .period(today..<today + 120))[nil]?.uniques != nil)
     }
 
-    @Test("the whole minutes on the air are counted, however many places viewers are in")
-    func wholeMinutes() async throws {
-        let stand = try HistoryStand()
-        var batch = batch(minutes: 20)
-        // The first and the last were on the air in part.
-        for minute in [Self.first, Self.first + 19] {
-            batch.minutes[.init(room: "one", epoch: 1, minute: minute, dimensions: nil)]?.aired = 59_999
-        }
-        #expect(await stand.keeper.write(batch))
-        let whole = try await stand.keeper.wholeMinutes(epoch: 1)
-        #expect(whole.count == 18 && whole.watched == 18 * 360_000)
-        #expect(try await stand.keeper.wholeMinutes(epoch: 2).count == 20)
-        #expect(try await stand.keeper.wholeMinutes(epoch: 3).count == 0)
-        let sums = try await stand.keeper.sums(of: .broadcast(1))
-        #expect(sums.count == 6 && sums.map(\.aired).reduce(0, +) == 20 * 360_000)
-    }
-
     @Test("G4 the ACV of a show on disk is that of its time on the air, and the peak over all rooms outlives a kill")
     func onAir() async throws {
         let stand = try HistoryStand()
@@ -253,19 +234,65 @@ struct HistoryReportsTests {
         #expect(await stand.write())
         let broadcast = try #require(try await stand.keeper.broadcasts(room: "show", limit: 1).first)
         #expect(broadcast.onAir == 185_000)
-        let peak = try #require(try await stand.keeper.settledPeak(epoch: broadcast.epoch))
-        let whole = try await stand.keeper.wholeMinutes(epoch: broadcast.epoch)
-        let figures = BroadcastFigures(
-            broadcast: broadcast,
-            sums: try await stand.keeper.sums(of: .broadcast(broadcast.epoch)),
-            wholeMinutes: whole,
-            peak: peak.viewers,
-            now: 0
-        )
-        // Each second's watching is booked every five.
-        #expect(abs(figures.average(of: figures.whole) - 30) < 0.01 && peak.viewers == 30)
-        #expect(whole.count == 2 && abs(figures.averageMinuteAudience(of: figures.whole) - 30) < 2.6)
-        #expect(figures.averageMinuteAudience(of: figures.whole) <= 30 && figures.average(of: figures.whole) <= 30)
+        let scope = ReportScope.broadcast(broadcast.epoch)
+        let peaks = try await stand.keeper.settledPeaks(of: scope)
+        let groups = peaks.mapValues { GroupFigures(settledPeak: $0) }
+        let sums = try await stand.keeper.sums(of: scope)
+        let figures = BroadcastFigures(broadcast: broadcast, sums: sums, groups: groups, now: 0)
+        #expect(peaks[nil]?.viewers == 30 && peaks[ViewerGroup(.playback, "sdk")]?.viewers == 30)
+        // Each second's watching is booked every five; the parts of the minutes at both ends have their weight.
+        #expect(abs(figures.average(of: figures.whole) - 30) < 0.01 && figures.average(of: figures.whole) <= 30)
+        #expect(figures.duration == 185_000)
+    }
+
+    @Test("the settled peaks of a broadcast and of its groups follow each move and each time away")
+    func settledGroups() async throws {
+        let stand = try HistoryStand()
+        func play(_ sid: String, _ kind: AudienceEvent.Kind, _ rendition: String, at seconds: Double) {
+            stand.clock.move(to: stand.start.advanced(seconds: seconds))
+            stand.ledger.record(
+                AudienceEvent(
+                    sid: sid,
+                    room: stand.room,
+                    playback: .rtmp,
+                    rendition: rendition,
+                    kind: kind,
+                    at: stand.clock.now
+                )
+            )
+        }
+        // Three in 720p, of whom two go on in 360p while the third is away; a fourth has come to 360p before.
+        let sids = (0..<4).map { _ in stand.ledger.makeSession(room: stand.room) }
+        for sid in sids.prefix(3) { play(sid, .opened, "720p", at: 1) }
+        for sid in sids.prefix(3) { play(sid, .watched(since: stand.start.advanced(seconds: 1)), "720p", at: 6) }
+        play(sids[3], .opened, "360p", at: 10)
+        play(sids[3], .watched(since: stand.start.advanced(seconds: 10)), "360p", at: 15)
+        play(sids[2], .closed(.left), "720p", at: 20)
+        for sid in sids.prefix(2) {
+            play(sid, .closed(.left), "720p", at: 30)
+            play(sid, .opened, "360p", at: 30)
+        }
+        #expect(await stand.write())
+        let epoch = try #require(try await stand.keeper.broadcasts(room: stand.room, limit: 1).first).epoch
+        let scope = ReportScope.broadcast(epoch)
+        // Nothing is settled while it lasts.
+        #expect(try await stand.keeper.settledPeaks(of: scope).isEmpty)
+        play(sids[2], .opened, "720p", at: 40)
+        for sid in sids { play(sid, .closed(.left), "", at: 50) }
+        stand.advance(to: 100)
+        stand.ledger.roomEnded(stand.room)
+        #expect(await stand.write())
+        let peaks = try await stand.keeper.settledPeaks(of: scope)
+        let start = Int64(1_800_000_000_000)
+        #expect(peaks[nil] == SettledPeak(viewers: 4, at: start + 10_000))
+        #expect(peaks[ViewerGroup(.rendition, "720p")] == SettledPeak(viewers: 3, at: start + 1000))
+        #expect(peaks[ViewerGroup(.rendition, "360p")] == SettledPeak(viewers: 3, at: start + 30_000))
+        #expect(peaks[ViewerGroup(.playback, "rtmp")]?.viewers == 4)
+        // Of a part of the time what was in it; the room was over before the time's end.
+        let minute = start / 60_000
+        let time = try await stand.keeper.settledPeaks(of: .period(minute..<minute + 5))
+        #expect(time[nil]?.viewers == 4 && time[ViewerGroup(.rendition, "360p")]?.viewers == 3)
+        #expect(try await stand.keeper.settledPeaks(of: .period(minute + 3..<minute + 5)).isEmpty)
     }
 
     @Test("G5 G7 a broadcast that outlasts its sessions keeps its peak and who was there, over a kill as well")

@@ -273,7 +273,7 @@ extension OpenAPIDocument {
                   description: 'Distinct viewers at this moment.'
                 peak_concurrent_viewers:
                   type: integer
-                  description: 'The most playbacks at one time.'
+                  description: 'The most playbacks at one time, as they were counted live.'
                 peak_at:
                   type: [string, "null"]
                   format: date-time

@@ -10,9 +10,13 @@ extension OpenAPIDocument {
                 - broadcasts
                 - on_air_seconds
                 - peak_viewers
+                - peak_kind
+                - peak_note
+                - live_peak_viewers
                 - peak_at
                 - average_viewers
                 - average_minute_audience
+                - average_minute_audience_minutes
                 - joins
                 - leaves
                 - switches
@@ -43,17 +47,35 @@ extension OpenAPIDocument {
                   description: 'For how long any program was on the air; the averages are over this time.'
                 peak_viewers:
                   type: integer
-                  description: 'The most viewers at once over all rooms, as they were counted live.'
+                  description: >-
+                    The most viewers at once over all rooms: settled once every broadcast of the time is over, and live
+                    before.
+                peak_kind:
+                  type: string
+                  enum: [live, settled]
+                  description: >-
+                    How that was found: live, as it was counted at the time, from the proof that somebody watches until the
+                    time-out; or settled, from the beginnings and ends of all playbacks.
+                peak_note:
+                  type: [string, "null"]
+                  description: 'Why the settled peak is above the live one; null where it is not.'
+                live_peak_viewers:
+                  type: integer
+                  description: 'The most viewers at once over all rooms as they were counted live.'
                 peak_at:
                   type: [string, "null"]
                   format: date-time
-                  description: 'The minute of that; null without viewers.'
+                  description: 'When the peak was, of a live one the minute; null without viewers.'
                 average_viewers:
                   type: number
                   description: 'Viewers on average over the time on the air (ACV).'
                 average_minute_audience:
                   type: number
-                  description: 'The average audience of the minutes that were on the air from beginning to end (AMA).'
+                  description: >-
+                    The average audience of the minutes on the air, each with the part of it that was for its weight (AMA).
+                average_minute_audience_minutes:
+                  type: number
+                  description: 'Of how many minutes that is; a part of a minute counts as that part.'
                 joins:
                   type: integer
                   description: 'Playbacks that began.'
@@ -113,6 +135,9 @@ extension OpenAPIDocument {
                 - leaves
                 - switches
                 - uniques
+                - peak_viewers
+                - peak_kind
+                - peak_note
                 - live_peak_viewers
                 - average_viewers
                 - average_minute_audience
@@ -137,6 +162,19 @@ extension OpenAPIDocument {
                   anyOf:
                     - $ref: '#/components/schemas/UniquesResource'
                     - type: "null"
+                peak_viewers:
+                  type: [integer, "null"]
+                  description: >-
+                    The most viewers at once: settled where it is known, and live before; null where nobody knows.
+                peak_kind:
+                  type: string
+                  enum: [live, settled]
+                  description: >-
+                    How that was found: live, as it was counted at the time, from the proof that somebody watches until the
+                    time-out; or settled, from the beginnings and ends of all playbacks.
+                peak_note:
+                  type: [string, "null"]
+                  description: 'Why the settled peak is above the live one; null where it is not.'
                 live_peak_viewers:
                   type: [integer, "null"]
                   description: >-
@@ -146,7 +184,8 @@ extension OpenAPIDocument {
                   description: 'Viewers on average over the time on the air (ACV).'
                 average_minute_audience:
                   type: number
-                  description: 'The average audience of the whole minutes (AMA).'
+                  description: >-
+                    The average audience of the minutes on the air, each with the part of it that was for its weight (AMA).
                 watch_time_seconds:
                   type: number
                   description: 'Time watched by all together.'
@@ -169,10 +208,13 @@ extension OpenAPIDocument {
                 - ended_at
                 - on_air_seconds
                 - peak_viewers
+                - peak_kind
+                - peak_note
                 - peak_at
                 - live_peak_viewers
                 - average_viewers
                 - average_minute_audience
+                - average_minute_audience_minutes
                 - joins
                 - leaves
                 - switches
@@ -207,7 +249,17 @@ extension OpenAPIDocument {
                 peak_viewers:
                   type: integer
                   description: >-
-                    The most viewers at once: settled, without those who had left and were not yet timed out.
+                    The most viewers at once: as they were counted live while the broadcast lasts, and settled when it is
+                    over, without those who had left and were not yet timed out.
+                peak_kind:
+                  type: string
+                  enum: [live, settled]
+                  description: >-
+                    How that was found: live, as it was counted at the time, from the proof that somebody watches until the
+                    time-out; or settled, from the beginnings and ends of all playbacks.
+                peak_note:
+                  type: [string, "null"]
+                  description: 'Why the settled peak is above the live one; null where it is not.'
                 peak_at:
                   type: [string, "null"]
                   format: date-time
@@ -220,7 +272,11 @@ extension OpenAPIDocument {
                   description: 'Viewers on average over the time on the air (ACV).'
                 average_minute_audience:
                   type: number
-                  description: 'The average audience of the whole minutes (AMA).'
+                  description: >-
+                    The average audience of the minutes on the air, each with the part of it that was for its weight (AMA).
+                average_minute_audience_minutes:
+                  type: number
+                  description: 'Of how many minutes that is; a part of a minute counts as that part.'
                 joins:
                   type: integer
                   description: 'Playbacks that began.'

@@ -61,7 +61,7 @@ extension OpenAPIDocument {
                 peak_viewers:
                   type: [integer, "null"]
                   description: >-
-                    The most viewers at once, of a group as it was counted once a second; null where nobody knows.
+                    The most viewers at once, counted live; of a group as it was counted once a second; null where nobody knows.
                 joins:
                   type: integer
                   description: 'Playbacks that began.'

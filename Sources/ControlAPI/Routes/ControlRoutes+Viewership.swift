@@ -132,16 +132,25 @@ extension ControlRoutes {
     /// A broadcast as a whole, from its history.
     func settled(_ broadcast: BroadcastRow, in history: any AudienceHistory) async throws -> ViewershipSummary {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
-        let peak = try await history.settledPeak(epoch: broadcast.epoch)
         let figures = BroadcastFigures(
             broadcast: broadcast,
             sums: try await history.sums(of: .broadcast(broadcast.epoch)),
-            groups: try await history.groups(of: .broadcast(broadcast.epoch)),
-            wholeMinutes: try await history.wholeMinutes(epoch: broadcast.epoch),
-            peak: peak?.viewers,
+            groups: try await groups(of: .broadcast(broadcast.epoch), in: history),
             now: now
         )
-        return ViewershipSummary(figures, peak: peak)
+        return ViewershipSummary(figures)
+    }
+
+    /// What does not follow from minutes, with the settled peaks once there are such.
+    private func groups(
+        of scope: ReportScope,
+        in history: any AudienceHistory
+    ) async throws -> [ViewerGroup?: GroupFigures] {
+        var groups = try await history.groups(of: scope)
+        for (group, peak) in try await history.settledPeaks(of: scope) {
+            groups[group, default: GroupFigures()].settledPeak = peak
+        }
+        return groups
     }
 
     private func totalSummary(_ call: Call) async throws -> Response {
@@ -152,7 +161,7 @@ extension ControlRoutes {
         let figures = try await read {
             PeriodFigures(
                 sums: try await history.sums(of: .period(first..<last)),
-                groups: try await history.groups(of: .period(first..<last)),
+                groups: try await groups(of: .period(first..<last), in: history),
                 air: try await history.air(from: first, to: last)
             )
         }

@@ -12,10 +12,11 @@ extension ViewershipSummary: ReportRow, AudienceFigures {
             .text(room), .time(beganAt), .time(endedAt), .text(settled ? "true" : "false"), .number(onAirSeconds),
         ]
         let groups = Self.lines(byProtocol, byRendition, byRegion, byClient)
-        return [beginning + cells(peak: (peakViewers, peakAt)) + [.optional(coverage)]]
+        return [beginning + cells(peakAt: peakAt) + [.optional(coverage)]]
             + groups.map { beginning + $0 + [.nothing] }
     }
 
+    fileprivate var peak: Int? { peakViewers }
     fileprivate var livePeak: Int? { livePeakViewers }
     fileprivate var distinct: UniquesResource? { uniques }
     fileprivate var watchSeconds: Double { watchHours * 3600 }
@@ -29,15 +30,17 @@ extension ViewershipPeriod: ReportRow, AudienceFigures {
     var lines: [[CSVText.Cell]] {
         let beginning: [CSVText.Cell] = [.time(from), .time(to), .count(broadcasts), .number(onAirSeconds)]
         let groups = Self.lines(byProtocol, byRendition, byRegion, byClient)
-        return ([cells(peak: (peakViewers, peakAt))] + groups).map { beginning + $0 }
+        return ([cells(peakAt: peakAt)] + groups).map { beginning + $0 }
     }
 
-    fileprivate var livePeak: Int? { peakViewers }
+    fileprivate var peak: Int? { peakViewers }
+    fileprivate var livePeak: Int? { livePeakViewers }
     fileprivate var distinct: UniquesResource? { uniques }
     fileprivate var watchSeconds: Double { watchHours * 3600 }
 }
 
 extension ViewershipSliceResource: AudienceFigures {
+    fileprivate var peak: Int? { peakViewers }
     fileprivate var livePeak: Int? { livePeakViewers }
     fileprivate var distinct: UniquesResource? { uniques }
     fileprivate var watchSeconds: Double { watchTimeSeconds }
@@ -45,6 +48,8 @@ extension ViewershipSliceResource: AudienceFigures {
 
 /// What a summary says of everybody, and of each group of viewers as well.
 private protocol AudienceFigures {
+    var peak: Int? { get }
+    var peakKind: String { get }
     var livePeak: Int? { get }
     var averageViewers: Double { get }
     var averageMinuteAudience: Double { get }
@@ -61,7 +66,7 @@ private protocol AudienceFigures {
 extension AudienceFigures {
     fileprivate static var audienceColumns: [String] {
         [
-            "group_by", "group", "peak_viewers", "peak_at", "live_peak_viewers", "average_viewers",
+            "group_by", "group", "peak_viewers", "peak_at", "peak_kind", "live_peak_viewers", "average_viewers",
             "average_minute_audience", "joins", "leaves", "switches", "unique_users", "unique_devices",
             "unique_estimated", "uniques_approximate", "watch_hours", "average_watch_seconds",
             "average_startup_seconds", "stalled_seconds", "rebuffer_ratio",
@@ -70,14 +75,15 @@ extension AudienceFigures {
 
     /// - Parameters:
     ///   - group: How the viewers are grouped, and which group these are; nil for everybody.
-    ///   - peak: Of everybody, and when it was; no group has one that is settled.
+    ///   - peakAt: When the peak of everybody was.
     fileprivate func cells(
         group: (by: String, name: String)? = nil,
-        peak: (viewers: Int, at: Timestamp?)? = nil
+        peakAt: Timestamp? = nil
     ) -> [CSVText.Cell] {
         [
-            .optional(group?.by), .optional(group?.name), .optional(peak?.viewers), .time(peak?.at),
-            .optional(livePeak), .number(averageViewers), .number(averageMinuteAudience), .count(joins),
+            .optional(group?.by), .optional(group?.name), .optional(peak), .time(peakAt),
+            .optional(peak.map { _ in peakKind }), .optional(livePeak), .number(averageViewers),
+            .number(averageMinuteAudience), .count(joins),
             .count(leaves), .count(switches), .optional(distinct?.users), .optional(distinct?.devices),
             .optional(distinct?.estimated),
             .optional(distinct.map { $0.approximate ? "true" : "false" }), .number(watchSeconds / 3600),

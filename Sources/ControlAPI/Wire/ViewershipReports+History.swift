@@ -10,8 +10,7 @@ extension Timestamp {
 }
 
 extension ViewershipSummary {
-    /// - Parameter peak: settled; nil for a broadcast without sessions, or whose sessions are kept no longer.
-    init(_ figures: BroadcastFigures, peak: (viewers: Int, at: Int64)?) {
+    init(_ figures: BroadcastFigures) {
         let broadcast = figures.broadcast
         self.init(
             room: broadcast.room,
@@ -21,11 +20,15 @@ extension ViewershipSummary {
         let whole = figures.whole
         let watched = Double(whole.watched) / 1000
         onAirSeconds = Double(figures.duration) / 1000
+        let peak = whole.figures.settledPeak
         peakViewers = peak?.viewers ?? broadcast.peak
         peakAt = (peak?.at ?? broadcast.peakAt).map { Timestamp(milliseconds: $0) }
+        peakKind = whole.figures.peakKind
+        peakNote = whole.figures.peakNote
         livePeakViewers = broadcast.peak
         averageViewers = figures.average(of: whole)
-        averageMinuteAudience = figures.averageMinuteAudience(of: whole)
+        averageMinuteAudience = averageViewers
+        averageMinuteAudienceMinutes = Double(figures.duration) / 60_000
         joins = whole.joins
         leaves = whole.leaves
         switches = whole.switches
@@ -51,10 +54,15 @@ extension ViewershipPeriod {
         let whole = figures.whole
         broadcasts = figures.air.broadcasts
         onAirSeconds = Double(figures.air.duration) / 1000
-        peakViewers = figures.air.peak?.viewers ?? 0
-        peakAt = figures.air.peak.map { Timestamp(milliseconds: $0.minute * 60_000) }
+        let (live, settled) = (figures.air.peak, whole.figures.settledPeak)
+        peakViewers = settled?.viewers ?? live?.viewers ?? 0
+        peakAt = (settled?.at ?? live.map { $0.minute * 60_000 }).map { Timestamp(milliseconds: $0) }
+        peakKind = whole.figures.peakKind
+        peakNote = whole.figures.peakNote
+        livePeakViewers = live?.viewers ?? 0
         averageViewers = figures.average(of: whole)
-        averageMinuteAudience = figures.averageMinuteAudience(of: whole)
+        averageMinuteAudience = averageViewers
+        averageMinuteAudienceMinutes = Double(figures.air.duration) / 60_000
         joins = whole.joins
         leaves = whole.leaves
         switches = whole.switches
@@ -75,7 +83,6 @@ extension ViewershipPeriod {
 private protocol GroupedFigures {
     var slices: AudienceSlices { get }
     func average(of slice: AudienceSlices.Slice) -> Double
-    func averageMinuteAudience(of slice: AudienceSlices.Slice) -> Double
 }
 
 extension BroadcastFigures: GroupedFigures {}
@@ -83,25 +90,34 @@ extension PeriodFigures: GroupedFigures {}
 
 extension GroupedFigures {
     fileprivate func resources(_ grouping: ViewershipTimeline.Grouping) -> [String: ViewershipSliceResource] {
-        slices[grouping].mapValues {
-            ViewershipSliceResource($0, acv: average(of: $0), ama: averageMinuteAudience(of: $0))
-        }
+        slices[grouping].mapValues { ViewershipSliceResource($0, average: average(of: $0)) }
+    }
+}
+
+extension GroupFigures {
+    fileprivate var peakKind: String { settledPeak == nil ? "live" : "settled" }
+
+    /// Why there were more than were counted live; nil where there were not.
+    fileprivate var peakNote: String? {
+        guard let settledPeak, settledPeak.viewers > peak ?? 0 else { return nil }
+        return "Settled, a viewer counts from its first media; live it counted from the proof, some seconds later."
     }
 }
 
 extension ViewershipSliceResource {
-    /// - Parameters:
-    ///   - acv: viewers on average over the time on the air.
-    ///   - ama: viewers on average over its whole minutes.
-    fileprivate init(_ slice: AudienceSlices.Slice, acv: Double, ama: Double) {
+    /// - Parameter average: viewers on average over the time on the air.
+    fileprivate init(_ slice: AudienceSlices.Slice, average: Double) {
         self.init()
         joins = slice.joins
         leaves = slice.leaves
         switches = slice.switches
         uniques = slice.figures.uniques.map { UniquesResource($0) }
+        peakViewers = slice.figures.settledPeak?.viewers ?? slice.figures.peak
+        peakKind = slice.figures.peakKind
+        peakNote = slice.figures.peakNote
         livePeakViewers = slice.figures.peak
-        averageViewers = acv
-        averageMinuteAudience = ama
+        averageViewers = average
+        averageMinuteAudience = average
         watchTimeSeconds = Double(slice.watched) / 1000
         averageStartupSeconds = slice.startup.average(of: slice.startups)
         stalledSeconds = Double(slice.stalled) / 1000

@@ -6,7 +6,7 @@ public struct SeriesPointResource: Codable, Sendable, Hashable {
     @ExplicitNull public var group: String?
     /// Viewers on average over the step.
     public var averageViewers: Double
-    /// The most viewers at once, of a group as it was counted once a second; null where nobody knows.
+    /// The most viewers at once, counted live; of a group as it was counted once a second; null where nobody knows.
     @ExplicitNull public var peakViewers: Int?
     /// Playbacks that began.
     public var joins: Int

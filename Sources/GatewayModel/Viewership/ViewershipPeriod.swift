@@ -8,14 +8,23 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
     public var broadcasts: Int
     /// For how long any program was on the air; the averages are over this time.
     public var onAirSeconds: Double
-    /// The most viewers at once over all rooms, as they were counted live.
+    /// The most viewers at once over all rooms: settled once every broadcast of the time is over, and live before.
     public var peakViewers: Int
-    /// The minute of that; null without viewers.
+    /// How that was found: `live`, as it was counted at the time, from the proof that somebody watches until the time-out; or
+    /// `settled`, from the beginnings and ends of all playbacks.
+    public var peakKind: String
+    /// Why the settled peak is above the live one; null where it is not.
+    @ExplicitNull public var peakNote: String?
+    /// The most viewers at once over all rooms as they were counted live.
+    public var livePeakViewers: Int
+    /// When the peak was, of a live one the minute; null without viewers.
     @ExplicitNull public var peakAt: Timestamp?
     /// Viewers on average over the time on the air (ACV).
     public var averageViewers: Double
-    /// The average audience of the minutes that were on the air from beginning to end (AMA).
+    /// The average audience of the minutes on the air, each with the part of it that was for its weight (AMA).
     public var averageMinuteAudience: Double
+    /// Of how many minutes that is; a part of a minute counts as that part.
+    public var averageMinuteAudienceMinutes: Double
     /// Playbacks that began.
     public var joins: Int
     /// Playbacks that ended for good.
@@ -50,9 +59,13 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
         broadcasts = 0
         onAirSeconds = 0
         peakViewers = 0
+        peakKind = "live"
+        peakNote = nil
+        livePeakViewers = 0
         peakAt = nil
         averageViewers = 0
         averageMinuteAudience = 0
+        averageMinuteAudienceMinutes = 0
         joins = 0
         leaves = 0
         switches = 0
@@ -74,9 +87,13 @@ public struct ViewershipPeriod: Codable, Sendable, Hashable {
         case broadcasts
         case onAirSeconds = "on_air_seconds"
         case peakViewers = "peak_viewers"
+        case peakKind = "peak_kind"
+        case peakNote = "peak_note"
+        case livePeakViewers = "live_peak_viewers"
         case peakAt = "peak_at"
         case averageViewers = "average_viewers"
         case averageMinuteAudience = "average_minute_audience"
+        case averageMinuteAudienceMinutes = "average_minute_audience_minutes"
         case joins
         case leaves
         case switches

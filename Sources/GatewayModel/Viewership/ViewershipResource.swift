@@ -6,7 +6,7 @@ public struct ViewershipResource: Codable, Sendable, Hashable {
     public var concurrentViewers: Int
     /// Distinct viewers at this moment.
     public var devices: Int
-    /// The most playbacks at one time.
+    /// The most playbacks at one time, as they were counted live.
     public var peakConcurrentViewers: Int
     /// When that was; null before the first viewer.
     @ExplicitNull public var peakAt: Timestamp?

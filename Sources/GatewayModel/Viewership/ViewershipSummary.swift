@@ -8,16 +8,24 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
     @ExplicitNull public var endedAt: Timestamp?
     /// For how long its program was on the air; the averages are over this time.
     public var onAirSeconds: Double
-    /// The most viewers at once: settled, without those who had left and were not yet timed out.
+    /// The most viewers at once: as they were counted live while the broadcast lasts, and settled when it is over, without
+    /// those who had left and were not yet timed out.
     public var peakViewers: Int
+    /// How that was found: `live`, as it was counted at the time, from the proof that somebody watches until the time-out; or
+    /// `settled`, from the beginnings and ends of all playbacks.
+    public var peakKind: String
+    /// Why the settled peak is above the live one; null where it is not.
+    @ExplicitNull public var peakNote: String?
     /// When that was; null before the first viewer.
     @ExplicitNull public var peakAt: Timestamp?
     /// The most viewers at once as it was shown live.
     public var livePeakViewers: Int
     /// Viewers on average over the time on the air (ACV).
     public var averageViewers: Double
-    /// The average audience of the whole minutes (AMA).
+    /// The average audience of the minutes on the air, each with the part of it that was for its weight (AMA).
     public var averageMinuteAudience: Double
+    /// Of how many minutes that is; a part of a minute counts as that part.
+    public var averageMinuteAudienceMinutes: Double
     /// Playbacks that began.
     public var joins: Int
     /// Playbacks that ended for good.
@@ -59,10 +67,13 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
         self.endedAt = endedAt
         onAirSeconds = 0
         peakViewers = 0
+        peakKind = "live"
+        peakNote = nil
         peakAt = nil
         livePeakViewers = 0
         averageViewers = 0
         averageMinuteAudience = 0
+        averageMinuteAudienceMinutes = 0
         joins = 0
         leaves = 0
         switches = 0
@@ -87,10 +98,13 @@ public struct ViewershipSummary: Codable, Sendable, Hashable {
         case endedAt = "ended_at"
         case onAirSeconds = "on_air_seconds"
         case peakViewers = "peak_viewers"
+        case peakKind = "peak_kind"
+        case peakNote = "peak_note"
         case peakAt = "peak_at"
         case livePeakViewers = "live_peak_viewers"
         case averageViewers = "average_viewers"
         case averageMinuteAudience = "average_minute_audience"
+        case averageMinuteAudienceMinutes = "average_minute_audience_minutes"
         case joins
         case leaves
         case switches

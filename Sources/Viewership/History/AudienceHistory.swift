@@ -22,8 +22,6 @@ public protocol AudienceHistory: Sendable {
     ) async throws -> [MinuteRow]
     /// When any program was on the air, from the minute `from` to before `to`, and the most viewers of all at once.
     func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air
-    /// How many minutes of a broadcast were on the air from beginning to end, and the milliseconds watched in them.
-    func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64)
     /// Everything added up over the minutes: a row for each place in the dimensions.
     func sums(of scope: ReportScope) async throws -> [MinuteRow]
     /// What of each group does not follow from `sums`, and of everybody, who are no group, the distinct viewers.
@@ -39,6 +37,9 @@ public protocol AudienceHistory: Sendable {
     ///   - last: The last one.
     ///   - limit: Rows, at most.
     func gaps(epoch: Int64, from first: SessionRow, through last: SessionRow, limit: Int) async throws -> [GapRow]
-    /// The most sessions at once, by their settled beginnings and ends, and when that was reached; nil without any.
-    func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)?
+    /// The most sessions at once, by their settled beginnings and ends, of everybody, who are no group, and of each group.
+    ///
+    /// Nothing of a broadcast that lasts, of a time in which one does, and where the sessions are too many, or are kept no
+    /// longer; of a broadcast that of everybody is kept.
+    func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak]
 }

@@ -49,6 +49,9 @@ struct HistoryJournal: Sendable {
     /// The watch time that is on disk, by room and place, and when that was said; nil before it was.
     private(set) var confirmed: (watch: [String: [Dimensions: Int64]], at: Int64)?
 
+    /// Until when a later run takes this one to have lived, and when that was said; nil before it was.
+    var promised: (until: Int64, at: Int64)?
+
     /// Adds what a room counted since the last time.
     ///
     /// - Parameter air: How much of the time since then the program was on the air.
@@ -184,6 +187,9 @@ struct HistoryJournal: Sendable {
         guard isKept, steps.count < Self.stepLimit else { return }
         steps.append(step)
     }
+
+    /// There are steps that nobody has taken.
+    var hasSteps: Bool { !steps.isEmpty }
 
     /// The steps since the last time.
     mutating func takeSteps() -> [SessionStep] {

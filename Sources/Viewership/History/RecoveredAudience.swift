@@ -27,7 +27,7 @@ public struct RecoveredAudience: Sendable {
     public var lastSeen: Int64?
     /// Until when that run is known to have lived, by the log of its sessions' steps; nil where there is none.
     public var livedUntil: Int64?
-    /// The latest steps of sessions of which no row tells, in order.
+    /// The latest steps of sessions, in order; rows tell of the older ones of them too.
     public var steps: [SessionStep] = []
     /// Broadcasts that had not ended.
     public var broadcasts: [BroadcastRow]

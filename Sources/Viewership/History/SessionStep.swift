@@ -1,6 +1,6 @@
 public import Stage
 
-/// One of the latest steps of a session on its way to count, for a run that begins before the history has it.
+/// One of the latest steps of a session, for a run that begins before the history has it.
 ///
 /// The history is written about once a second. What a process that is killed had not written yet is told by these, which
 /// are on disk within a twentieth of a second.
@@ -11,8 +11,10 @@ public struct SessionStep: Sendable, Equatable {
         case opened = 1
         /// A session was proven to watch.
         case proven = 2
-        /// A connection closed before it was proven to watch.
+        /// A connection closed.
         case gone = 3
+        /// A session that was proven before has a connection again.
+        case back = 4
     }
 
     /// What happened.

@@ -20,7 +20,7 @@ public struct AudienceSlices: Sendable {
         public var startup: Int64 = 0
         /// How many `startup` is of.
         public var startups = 0
-        /// What does not follow from the minutes; the peak of everybody is told elsewhere.
+        /// What does not follow from the minutes.
         public var figures = GroupFigures()
     }
 
@@ -31,15 +31,13 @@ public struct AudienceSlices: Sendable {
     /// - Parameters:
     ///   - sums: a row for each place in the dimensions; rows of the whole are passed over.
     ///   - groups: what does not follow from those.
-    ///   - wholeWatched: milliseconds watched by everybody in minutes on the air from beginning to end.
-    public init(_ sums: [MinuteRow], groups: [ViewerGroup?: GroupFigures] = [:], wholeWatched: Int64 = 0) {
+    public init(_ sums: [MinuteRow], groups: [ViewerGroup?: GroupFigures] = [:]) {
         for row in sums {
             guard let dimensions = row.key.dimensions else { continue }
             whole.add(row)
             for group in dimensions.groups { slices[group, default: Slice()].add(row) }
         }
         whole.figures = groups[nil] ?? GroupFigures()
-        whole.figures.wholeWatched = wholeWatched
         for group in slices.keys { slices[group]?.figures = groups[group] ?? GroupFigures() }
     }
 

@@ -9,28 +9,24 @@ public struct BroadcastFigures: Sendable {
     /// Milliseconds over which the averages are.
     public let duration: Int64
     private let peak: Int
-    private let wholeMinutes: Int
 
     /// - Parameters:
     ///   - sums: a row for each place in the dimensions.
     ///   - groups: what of the groups does not follow from those.
-    ///   - wholeMinutes: how many minutes were on the air from beginning to end, and the time watched in them.
-    ///   - peak: the most viewers at once; nil for those that were told live.
     ///   - now: milliseconds since 1970; where a broadcast is that lasts.
     public init(
         broadcast: BroadcastRow,
         sums: [MinuteRow],
         groups: [ViewerGroup?: GroupFigures] = [:],
-        wholeMinutes: (count: Int, watched: Int64) = (0, 0),
-        peak: Int? = nil,
         now: Int64
     ) {
+        var groups = groups
+        groups[nil, default: GroupFigures()].peak = broadcast.peak
         self.broadcast = broadcast
-        self.peak = peak ?? broadcast.peak
-        self.wholeMinutes = wholeMinutes.count
+        peak = groups[nil]?.settledPeak?.viewers ?? broadcast.peak
         let end = broadcast.ended ?? now
         duration = broadcast.onAir > 0 ? broadcast.onAir : max(0, end - broadcast.began)
-        slices = AudienceSlices(sums, groups: groups, wholeWatched: wholeMinutes.watched)
+        slices = AudienceSlices(sums, groups: groups)
     }
 
     /// Everybody.
@@ -47,16 +43,11 @@ public struct BroadcastFigures: Sendable {
         return asked > 0 ? min(1, Double(broadcast.heard) / Double(asked)) : nil
     }
 
-    /// Viewers on average over the time on the air (ACV).
+    /// Viewers on average over the time on the air (ACV); of a broadcast whose program never was, over the whole of it.
     ///
-    /// Of a broadcast whose program never was, over the whole of it.
+    /// It is the average minute audience (AMA) as well: that of each minute, with the part of it that was on the air for its
+    /// weight.
     public func average(of slice: AudienceSlices.Slice) -> Double {
         slices.average({ broadcast.onAir > 0 ? $0.aired : $0.watched }, of: slice, over: duration, peak: peak)
-    }
-
-    /// Viewers on average over the whole minutes on the air (AMA); over all of the time where none was whole.
-    public func averageMinuteAudience(of slice: AudienceSlices.Slice) -> Double {
-        guard wholeMinutes > 0 else { return average(of: slice) }
-        return slices.average(\.figures.wholeWatched, of: slice, over: Int64(wholeMinutes) * 60_000, peak: peak)
     }
 }

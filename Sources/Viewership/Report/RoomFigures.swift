@@ -71,6 +71,10 @@ struct AudienceCut {
     var earlierBeats = 0
     /// The watch time that is on disk, by room and place; nil where nobody says it.
     var confirmed: [String: [Dimensions: Int64]]?
+    /// Steps of sessions are in it that nobody has written.
+    var hasSteps = false
+    /// Milliseconds that have passed since the process is known to have lived.
+    var overrun: Int64 = 0
     /// By shard, where the history wants them: how long ago viewers by requests were last heard of, by their place.
     var lastHits: [[UInt16]] = []
 
@@ -92,16 +96,21 @@ struct AudienceCut {
         return figures
     }
 
-    /// The figures as they are told: of viewers by requests what they watched as far as that is on disk.
+    /// The figures as they are told: what was watched as far as a later run would know of it, if this one were killed now.
     ///
-    /// What is not is told of again after a kill, when they ask again: until then it would be missing.
+    /// Of viewers by requests that is what is on disk: the rest is known again when they ask again, and would be missing
+    /// until then. Of connections it is what passed until the process is known to have lived.
     func told(_ figures: RoomFigures, of room: String) -> RoomFigures {
-        guard let confirmed, book[room]?.ended == nil else { return figures }
+        guard book[room]?.ended == nil else { return figures }
         var figures = figures
-        for dimensions in figures.places.keys where !dimensions.playback.isContinuous {
-            let watch = confirmed[room]?[dimensions] ?? 0
-            let baseline = figures.places[dimensions]?.baseline.watch ?? 0
-            figures.places[dimensions]?.counts.watch.clamp(to: baseline...max(baseline, watch))
+        for (dimensions, place) in figures.places {
+            var told = place.counts.watch
+            if dimensions.playback.isContinuous {
+                told -= Int64(place.live) * overrun
+            } else if let confirmed {
+                told = min(told, confirmed[room]?[dimensions] ?? 0)
+            }
+            figures.places[dimensions]?.counts.watch = max(place.baseline.watch, told)
         }
         return figures
     }
@@ -131,11 +140,5 @@ struct AudienceCut {
                 figures[room]?.places[dimensions, default: .init()] += place
             }
         }
-    }
-}
-
-extension Int64 {
-    fileprivate mutating func clamp(to range: ClosedRange<Int64>) {
-        self = Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
 }

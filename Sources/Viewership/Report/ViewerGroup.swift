@@ -23,15 +23,15 @@ extension Dimensions {
 public struct GroupFigures: Sendable, Equatable {
     /// The most at once as they were counted live, looked at once a second; nil where none was ever seen.
     public var peak: Int?
-    /// Milliseconds watched in minutes that were on the air from beginning to end.
-    public var wholeWatched: Int64 = 0
+    /// The most at once, settled; nil while that is not known.
+    public var settledPeak: SettledPeak?
     /// Distinct viewers; nil where the sessions of which they are counted are kept no longer.
     public var uniques: UniqueViewers?
 
     /// Nobody's, or as given.
-    public init(peak: Int? = nil, wholeWatched: Int64 = 0, uniques: UniqueViewers? = nil) {
+    public init(peak: Int? = nil, settledPeak: SettledPeak? = nil, uniques: UniqueViewers? = nil) {
         self.peak = peak
-        self.wholeWatched = wholeWatched
+        self.settledPeak = settledPeak
         self.uniques = uniques
     }
 }

@@ -67,11 +67,20 @@ extension AudienceShard {
     /// - Parameters:
     ///   - start: Where its watching began.
     ///   - lastHit: When it was proven.
-    ///   - end: When the earlier run was last known to live.
-    mutating func restore(_ step: SessionStep, room name: String, start: Int64, lastHit: Int64, end: Int64, now: Int64)
-    {
+    ///   - end: When a connection closed, or when the earlier run was last known to live.
+    ///   - lastSeen: When the earlier run was last known to live.
+    mutating func restore(
+        _ step: SessionStep,
+        room name: String,
+        start: Int64,
+        lastHit: Int64,
+        end: Int64,
+        lastSeen: Int64,
+        now: Int64
+    ) {
         guard index.find(step.code, in: sessions) == nil, let room = makeRoom(name) else { return }
         let isConnection = step.playback.isContinuous
+        let isGone = isConnection && end < lastSeen
         let until = isConnection ? end : lastHit
         let cell = Int(makeCell(Cell.Key(room: room, playback: step.playback)))
         cells[cell].counts.joins += 1
@@ -81,8 +90,9 @@ extension AudienceShard {
             shard: number,
             room: name,
             start: start,
-            watched: UInt32(clamping: max(0, isConnection ? 0 : until - start)),
-            watchedUntil: isConnection ? start : until,
+            end: isGone ? end : nil,
+            watched: UInt32(clamping: max(0, isConnection && !isGone ? 0 : until - start)),
+            watchedUntil: isGone ? nil : isConnection ? start : until,
             lastHit: isConnection ? nil : lastHit,
             stalled: 0,
             playback: step.playback,
@@ -90,9 +100,10 @@ extension AudienceShard {
             region: "",
             client: .unknown,
             switches: 0,
+            reason: isGone ? .left : nil,
             isClosed: false
         )
-        restore(row, lastSeen: end, now: now)
+        restore(row, lastSeen: lastSeen, now: now)
         if let place = index.find(step.code, in: sessions) {
             tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
         }

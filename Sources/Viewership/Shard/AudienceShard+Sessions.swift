@@ -8,7 +8,10 @@ extension AudienceShard {
         sessions[place].flags.remove(.isRemote)
         relocate(place, playback, rendition, at: at)
         // It was proven to watch before: it is back from the moment its connection is open.
-        if sessions[place].phase == .ended { enter(place, since: at, at: at) }
+        if sessions[place].phase == .ended {
+            enter(place, since: at, at: at)
+            if sessions[place].phase == .live { noteStep(.back, place, start: at, at: at) }
+        }
         if sessions[place].phase == .new {
             sessions[place].since = at
             noteStep(.opened, place, start: at, at: at)
@@ -31,7 +34,9 @@ extension AudienceShard {
         case .new:
             noteStep(.gone, place, start: at, at: at)
             remove(place)
-        case .live: depart(place, endedAt: at, reason: reason, at: at)
+        case .live:
+            noteStep(.gone, place, start: at, at: at)
+            depart(place, endedAt: at, reason: reason, at: at)
         }
     }
 

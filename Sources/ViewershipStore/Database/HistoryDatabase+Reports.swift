@@ -67,19 +67,14 @@ extension HistoryDatabase {
             let row = try Row.fetchOne(
                 database,
                 sql: """
-                    SELECT coalesce(sum(aired), 0) AS aired, coalesce(sum(aired >= 60000), 0) AS count,
-                    coalesce(sum(CASE WHEN aired >= 60000 THEN watched ELSE 0 END), 0) AS watched FROM (
-                        SELECT min(60000, max(CASE protocol WHEN '' THEN aired ELSE 0 END)) AS aired,
-                        sum(CASE protocol WHEN '' THEN 0 ELSE watched END) AS watched
+                    SELECT coalesce(sum(aired), 0) AS aired FROM (
+                        SELECT min(60000, max(CASE protocol WHEN '' THEN aired ELSE 0 END)) AS aired
                         FROM minute WHERE minute >= :from AND minute < :to GROUP BY minute
                     )
                     """,
                 arguments: period
             )
-            if let row {
-                air.duration = try row.number("aired")
-                air.wholeMinutes = (try row.minute("count"), try row.number("watched"))
-            }
+            if let row { air.duration = try row.number("aired") }
             air.broadcasts =
                 try Int.fetchOne(
                     database,
@@ -101,24 +96,6 @@ extension HistoryDatabase {
         }
     }
 
-    /// How many minutes were on the air from beginning to end, and the milliseconds watched in them.
-    func wholeMinutes(epoch: Int64) throws(StoreFault) -> (count: Int, watched: Int64) {
-        try store.read { database in
-            let row = try Row.fetchOne(
-                database,
-                sql: """
-                    SELECT count(*) AS count, coalesce(sum(watched), 0) AS watched FROM (
-                        SELECT sum(watched) AS watched FROM minute WHERE epoch = ? GROUP BY minute
-                        HAVING sum(CASE protocol WHEN '' THEN aired ELSE 0 END) >= 60000
-                    )
-                    """,
-                arguments: [epoch]
-            )
-            guard let row else { return (0, 0) }
-            return (try row.minute("count"), try row.number("watched"))
-        }
-    }
-
     func sums(of scope: ReportScope) throws(StoreFault) -> [MinuteRow] {
         try store.read { database in
             try Row.fetchAll(
@@ -133,16 +110,20 @@ extension HistoryDatabase {
         }
     }
 
-    /// No more is to come of it; a time is not looked at.
+    /// No more is to come of it.
     func hasEnded(_ scope: ReportScope) throws(StoreFault) -> Bool {
-        guard case .broadcast(let epoch) = scope else { return false }
-        return try store.read { database in
-            let sql = "SELECT ended IS NOT NULL FROM broadcast WHERE epoch = ?"
-            return try Bool.fetchOne(database, sql: sql, arguments: [epoch]) ?? false
-        }
+        try store.read { try Self.hasEnded(scope, in: $0) }
     }
 
-    /// What groups had at most at once, and what they watched in minutes that were on the air from beginning to end.
+    private static func hasEnded(_ scope: ReportScope, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: "SELECT min(ended IS NOT NULL) FROM broadcast WHERE \(scope.broadcasts)",
+            arguments: scope.arguments
+        ) ?? false
+    }
+
+    /// What groups had at most at once, as they were counted live.
     func groups(of scope: ReportScope) throws(StoreFault) -> [ViewerGroup?: GroupFigures] {
         try store.read { database in
             var groups: [ViewerGroup?: GroupFigures] = [:]
@@ -157,22 +138,6 @@ extension HistoryDatabase {
                 let group = ViewerGroup(grouping, try row.decode(forColumn: "name"))
                 groups[group, default: GroupFigures()].peak = try row.number("most")
             }
-            let watched = try Row.fetchCursor(
-                database,
-                sql: """
-                    SELECT protocol, rendition, region, client, sum(watched) AS watched FROM minute
-                    WHERE \(scope.minutes) AND protocol <> '' AND minute IN (
-                        SELECT minute FROM minute WHERE \(scope.minutes) AND protocol = '' AND aired >= 60000
-                    ) GROUP BY 1, 2, 3, 4
-                    """,
-                arguments: scope.arguments
-            )
-            while let row = try watched.next() {
-                let time = try row.decode(Int64.self, forColumn: "watched")
-                for group in try Dimensions(row)?.groups ?? [] {
-                    groups[group, default: GroupFigures()].wholeWatched += time
-                }
-            }
             return groups
         }
     }
@@ -185,12 +150,7 @@ extension HistoryDatabase {
     func uniques(of scope: ReportScope, retention: Int64) throws(StoreFault) -> [ViewerGroup?: UniqueViewers]? {
         let limit = 100_000
         return try store.read { database in
-            let kept = try Bool.fetchOne(
-                database,
-                sql: "SELECT \(scope.beginning) >= (SELECT last_seen FROM run) - :retention",
-                arguments: scope.arguments + ["retention": retention]
-            )
-            guard kept == true else { return nil }
+            guard try Self.keepsSessions(of: scope, retention: retention, in: database) else { return nil }
             var counters: [ViewerGroup?: UniqueCounters] = [nil: UniqueCounters(limit: limit)]
             let rows = try Row.fetchCursor(
                 database,
@@ -217,6 +177,84 @@ extension HistoryDatabase {
                 }
             }
             return counters.mapValues(\.figures)
+        }
+    }
+
+    /// Whether no session of it can have been deleted.
+    private static func keepsSessions(of scope: ReportScope, retention: Int64, in database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database,
+            sql: "SELECT \(scope.beginning) >= (SELECT last_seen FROM run) - :retention",
+            arguments: scope.arguments + ["retention": retention]
+        ) ?? false
+    }
+
+    /// The settled peaks of everybody and of each group; nothing where a broadcast of it lasts, where there are too many
+    /// sessions, or where some may be deleted already.
+    ///
+    /// - Parameter retention: For how long sessions are kept, milliseconds.
+    func settledPeaks(of scope: ReportScope, retention: Int64) throws(StoreFault) -> [ViewerGroup?: SettledPeak] {
+        try store.read { database in
+            guard try Self.keepsSessions(of: scope, retention: retention, in: database),
+                try Self.hasEnded(scope, in: database)
+            else { return [:] }
+            let count = try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT count(*) FROM (SELECT 1 FROM session WHERE \(scope.sessions) LIMIT \(Self.walkLimit + 1))
+                    """,
+                arguments: scope.arguments
+            )
+            guard (count ?? 0) <= Self.walkLimit else { return [:] }
+            let sessions = "(epoch, code) IN (SELECT epoch, code FROM session WHERE \(scope.sessions))"
+            func byCode<Line>(_ table: String, _ order: String, _ line: (Row) throws -> Line) throws -> [Walked: [Line]]
+            {
+                var lines: [Walked: [Line]] = [:]
+                let rows = try Row.fetchCursor(
+                    database,
+                    sql: "SELECT * FROM \(table) WHERE \(sessions) ORDER BY \(order)",
+                    arguments: scope.arguments
+                )
+                while let row = try rows.next() { lines[try Walked(row), default: []].append(try line(row)) }
+                return lines
+            }
+            let gaps = try byCode("gap", "went") { try GapRow($0) }
+            let moves = try byCode("move", "at") { try MoveRow($0) }
+            var peaks = SettledPeaks(in: scope.span)
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT epoch, code, began, ended, protocol, rendition, region, client
+                    FROM session WHERE \(scope.sessions) AND ended IS NOT NULL
+                    """,
+                arguments: scope.arguments
+            )
+            while let row = try rows.next() {
+                guard let dimensions = try Dimensions(row) else { continue }
+                let walked = try Walked(row)
+                peaks.add(
+                    from: try row.number("began"),
+                    to: try row.number("ended"),
+                    dimensions: dimensions,
+                    gaps: gaps[walked] ?? [],
+                    moves: moves[walked] ?? []
+                )
+            }
+            return peaks.found()
+        }
+    }
+
+    /// Sessions that are walked through at most.
+    private static let walkLimit = 500_000
+
+    /// Whose times away and moves are looked up.
+    private struct Walked: Hashable {
+        var epoch: Int64
+        var code: Int64
+
+        init(_ row: Row) throws {
+            epoch = try row.number("epoch")
+            code = try row.decode(Int64.self, forColumn: "code")
         }
     }
 
@@ -252,6 +290,22 @@ extension ReportScope {
         }
     }
 
+    /// Which rows of `broadcast` do.
+    fileprivate var broadcasts: String {
+        switch self {
+        case .broadcast: "epoch = :epoch"
+        case .period: "began < :to * 60000 AND (ended IS NULL OR ended > :from * 60000)"
+        }
+    }
+
+    /// From when to when it is; milliseconds since 1970.
+    fileprivate var span: ClosedRange<Int64> {
+        switch self {
+        case .broadcast: .min ... .max
+        case .period(let minutes): minutes.lowerBound * 60_000...minutes.upperBound * 60_000
+        }
+    }
+
     /// Which rows of `session` do: of a time those that watched in any of it.
     fileprivate var sessions: String {
         switch self {
@@ -260,8 +314,7 @@ extension ReportScope {
         case .period:
             """
             epoch IN (
-                SELECT epoch FROM broadcast
-                WHERE began < :to * 60000 AND (ended IS NULL OR ended > :from * 60000)
+                SELECT epoch FROM broadcast WHERE \(broadcasts)
             ) AND began < :to * 60000 AND (ended IS NULL OR ended > :from * 60000)
             """
         }

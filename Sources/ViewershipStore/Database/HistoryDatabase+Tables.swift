@@ -126,6 +126,16 @@ extension HistoryDatabase {
         migrator.registerMigration("9 counters of no room") { database in
             try database.execute(sql: "ALTER TABLE run ADD COLUMN counters BLOB")
         }
+        migrator.registerMigration("10 moves of sessions") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE move (
+                        code INTEGER NOT NULL, epoch INTEGER NOT NULL, at INTEGER NOT NULL, protocol TEXT NOT NULL,
+                        rendition TEXT NOT NULL, region TEXT NOT NULL, client TEXT NOT NULL, UNIQUE (epoch, code, at)
+                    );
+                    """
+            )
+        }
         return migrator
     }
 }

@@ -17,6 +17,19 @@ extension HistoryDatabase {
                     in: database
                 )
             }
+            for row in batch.moves {
+                try Self.run(
+                    """
+                    INSERT OR IGNORE INTO move (code, epoch, at, protocol, rendition, region, client)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    with: [
+                        Int64(bitPattern: row.code), row.epoch, row.at, row.from.playback.rawValue, row.from.rendition,
+                        row.from.region, row.from.client.rawValue,
+                    ],
+                    in: database
+                )
+            }
             for row in batch.minutes.values { try Self.save(row, in: database) }
             for (peak, most) in batch.peaks {
                 try Self.run(
@@ -78,14 +91,17 @@ extension HistoryDatabase {
                 arguments: [sessionsBefore, step]
             )
             var deleted = database.changesCount
-            try database.execute(
-                sql: """
-                    DELETE FROM gap WHERE rowid IN (SELECT rowid FROM gap WHERE came < ? AND NOT EXISTS
-                    (SELECT 1 FROM session WHERE session.code = gap.code AND session.epoch = gap.epoch) LIMIT ?)
-                    """,
-                arguments: [sessionsBefore, step]
-            )
-            deleted = max(deleted, database.changesCount)
+            for (table, moment) in [("gap", "came"), ("move", "at")] {
+                try database.execute(
+                    sql: """
+                        DELETE FROM \(table) WHERE rowid IN (SELECT rowid FROM \(table) AS one WHERE \(moment) < ?
+                        AND NOT EXISTS (SELECT 1 FROM session WHERE session.code = one.code AND session.epoch = one.epoch)
+                        LIMIT ?)
+                        """,
+                    arguments: [sessionsBefore, step]
+                )
+                deleted = max(deleted, database.changesCount)
+            }
             try database.execute(
                 sql: "DELETE FROM seen WHERE epoch NOT IN (SELECT epoch FROM broadcast WHERE ended IS NULL)"
             )

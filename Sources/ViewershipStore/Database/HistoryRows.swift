@@ -122,6 +122,17 @@ extension GapRow {
     }
 }
 
+extension MoveRow {
+    init(_ row: Row) throws {
+        try self.init(
+            code: UInt64(bitPattern: row.decode(Int64.self, forColumn: "code")),
+            epoch: row.number("epoch"),
+            at: row.number("at"),
+            from: Dimensions(row) ?? Dimensions(playback: .sdk)
+        )
+    }
+}
+
 extension SessionRow {
     init(_ row: Row) throws {
         try self.init(

@@ -9,7 +9,7 @@ final class FixedHistory: AudienceHistory {
         var sessions: [SessionRow] = []
         var gaps: [GapRow] = []
         var groups: [ViewerGroup?: GroupFigures] = [:]
-        var peak: (viewers: Int, at: Int64)?
+        var peaks: [ViewerGroup?: SettledPeak] = [:]
         var air = PeriodFigures.Air()
         var isOutOfReach = false
     }
@@ -43,12 +43,6 @@ final class FixedHistory: AudienceHistory {
 
     func air(from: Int64, to: Int64) async throws -> PeriodFigures.Air {
         rows.withLock { $0.air }
-    }
-
-    func wholeMinutes(epoch: Int64) async throws -> (count: Int, watched: Int64) {
-        let rows = rows.withLock { $0.minutes.filter { $0.key.epoch == epoch } }
-        let whole = Set(rows.filter { $0.key.dimensions == nil && $0.aired >= 60_000 }.map(\.key.minute))
-        return (whole.count, rows.filter { whole.contains($0.key.minute) }.map(\.watched).reduce(0, +))
     }
 
     func sums(of scope: ReportScope) async throws -> [MinuteRow] {
@@ -94,7 +88,7 @@ final class FixedHistory: AudienceHistory {
         }
     }
 
-    func settledPeak(epoch: Int64) async throws -> (viewers: Int, at: Int64)? {
-        rows.withLock { $0.peak }
+    func settledPeaks(of scope: ReportScope) async throws -> [ViewerGroup?: SettledPeak] {
+        rows.withLock { $0.peaks }
     }
 }

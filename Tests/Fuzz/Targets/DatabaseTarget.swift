@@ -104,10 +104,10 @@ extension FuzzTarget {
             let figures = BroadcastFigures(
                 broadcast: row,
                 sums: (try? database.sums(of: .broadcast(row.epoch))) ?? [],
-                wholeMinutes: (try? database.wholeMinutes(epoch: row.epoch)) ?? (0, 0),
                 now: 1_800_000_000_000
             )
-            _ = figures.averageMinuteAudience(of: figures.whole)
+            _ = figures.average(of: figures.whole)
+            _ = try? database.settledPeaks(of: .broadcast(row.epoch), retention: .max)
         }
     }
 

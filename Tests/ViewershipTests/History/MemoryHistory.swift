@@ -12,6 +12,9 @@ struct MemoryHistory {
     var lastSeen: Int64?
     var sessions: [Place: SessionRow] = [:]
     var gaps: [GapRow] = []
+    /// The steps of sessions, and until when the process said that it lives.
+    var steps: [SessionStep] = []
+    var livedUntil: Int64?
     var minutes: [MinuteRow.Key: MinuteRow] = [:]
     var peaks: [GroupPeak: Int] = [:]
     var broadcasts: [Int64: BroadcastRow] = [:]
@@ -33,6 +36,11 @@ struct MemoryHistory {
         lastHits.merge(batch.lastHits) { $1 }
     }
 
+    mutating func write(_ steps: (livesUntil: Int64, steps: [SessionStep])) {
+        livedUntil = steps.livesUntil
+        self.steps += steps.steps
+    }
+
     /// A row for each place in the dimensions.
     func sums(epoch: Int64) -> [MinuteRow] {
         var sums: [MinuteRow.Key: MinuteRow] = [:]
@@ -44,20 +52,11 @@ struct MemoryHistory {
         return Array(sums.values)
     }
 
-    /// How many minutes were on the air from beginning to end, and the time watched in them.
-    func wholeMinutes(epoch: Int64) -> (count: Int, watched: Int64) {
-        let rows = minutes.values.filter { $0.key.epoch == epoch }
-        let whole = Set(rows.filter { $0.key.dimensions == nil && $0.aired >= 60_000 }.map(\.key.minute))
-        let watched = rows.filter { $0.key.dimensions != nil && whole.contains($0.key.minute) }.map(\.watched)
-        return (whole.count, watched.reduce(0, +))
-    }
-
     /// The figures of a broadcast, as a report has them.
     func figures(of broadcast: BroadcastRow) -> BroadcastFigures {
         BroadcastFigures(
             broadcast: broadcast,
             sums: sums(epoch: broadcast.epoch),
-            wholeMinutes: wholeMinutes(epoch: broadcast.epoch),
             now: lastSeen ?? 0
         )
     }
@@ -83,6 +82,8 @@ struct MemoryHistory {
             }
         )
         recovered.lastHits = lastHits
+        recovered.livedUntil = livedUntil
+        recovered.steps = steps.filter { $0.at > (lastSeen ?? 0) - 7000 }
         recovered.totalPeak = total.map { ($0.maximum, $0.key.minute * 60_000) }
         return recovered
     }

@@ -3,7 +3,8 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// The part of an HLS player that is counted: it asks for the playlists and comes back for the next one in time.
+/// The part of an HLS player that is counted: it asks for the playlists, loads the newest segment of each, and comes back
+/// for the next one in time.
 final class HLSPlayer: Sendable {
     private let task: Task<Void, Never>
     private let fetches: FetchCount
@@ -20,7 +21,13 @@ final class HLSPlayer: Sendable {
                 let media = URL(string: String(line), relativeTo: index)
             else { return }
             while !Task.isCancelled {
-                if let playlist = try? await HLSPlayer.text(media), playlist.contains("#EXTINF") { fetches.add() }
+                if let playlist = try? await HLSPlayer.text(media), playlist.contains("#EXTINF") {
+                    fetches.add()
+                    let newest = playlist.split(separator: "\n").last { !$0.hasPrefix("#") }
+                    if let url = newest.flatMap({ URL(string: String($0), relativeTo: media) }) {
+                        _ = try? await HLSPlayer.data(url)
+                    }
+                }
                 // The target duration is two seconds, and a reload comes no sooner.
                 try? await Task.sleep(for: .milliseconds(2050))
             }
@@ -39,9 +46,13 @@ final class HLSPlayer: Sendable {
     }
 
     private static func text(_ url: URL) async throws -> String {
+        String(decoding: try await data(url), as: UTF8.self)
+    }
+
+    private static func data(_ url: URL) async throws -> Data {
         let (data, response) = try await URLSession.shared.data(for: URLRequest(url: url, timeoutInterval: 5))
         guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw ToolFailure("\(url): refused") }
-        return String(decoding: data, as: UTF8.self)
+        return data
     }
 
     private final class FetchCount: Sendable {
