@@ -20,8 +20,8 @@ final class MediaCredits: Sendable {
         var code: UInt64
         var at: Int64
         var isNew: Bool
-        /// It was sent a file since.
-        var hasFile = false
+        /// What it was sent since.
+        var files = 0
     }
 
     /// A connection that no playlist was asked for on.
@@ -49,12 +49,21 @@ final class MediaCredits: Sendable {
         }
 
         /// Whose a file on a new connection is.
-        var next: Int? {
-            askers.lastIndex { asker in
+        ///
+        /// First of those who count and wait for theirs, each of whom takes one for a playlist; then of new ones: who asked
+        /// last, and fetches some to begin with, or who still waits.
+        func next(at: Int64) -> Int? {
+            let waiting = askers.indices.filter { askers[$0].files == 0 && askers[$0].at > at - MediaCredits.patience }
+            let counting = waiting.last { place in
                 // Who is served by a connection that it keeps opens no other one.
-                !asker.hasFile
-                    && (asker.isNew || !connections.contains { $0.code == asker.code && $0.files > 1 })
+                !askers[place].isNew
+                    && !connections.contains { $0.code == askers[place].code && $0.files > 1 }
             }
+            if let counting { return counting }
+            if let latest = askers.last, latest.isNew, latest.files < 3, latest.at > at - MediaCredits.burst {
+                return askers.indices.last
+            }
+            return waiting.last { askers[$0].isNew } ?? askers.indices.last
         }
     }
 
@@ -64,6 +73,8 @@ final class MediaCredits: Sendable {
     private static let most = 1024
     /// How long after its last playlist a session keeps the connections that served it.
     private static let patience: Int64 = 6000
+    /// How long after its playlist a player goes on to fetch what it begins with.
+    private static let burst: Int64 = 1500
     /// Clients that are remembered at once; of further ones nothing is, until old entries are forgotten.
     static let limit = 200_000
 
@@ -88,16 +99,17 @@ final class MediaCredits: Sendable {
             known?.files += 1
             // Whoever it served before, or the next one; and else another file of who asked last.
             let served = known.flatMap { client.asker($0.code, at: at) }
-            guard let asker = served ?? client.next ?? client.askers.indices.last else {
+            guard let asker = served ?? client.next(at: at) else {
                 client.files = min(client.files + 1, Self.mostFiles)
                 return
             }
             let code = client.askers[asker].code
-            client.askers[asker].hasFile = true
+            client.askers[asker].files += 1
             if client.connections.count >= Self.most { client.connections.removeFirst() }
             if let known, known.code == code {
                 client.connections.append(known)
-            } else {
+            } else if client.askers[asker].files == 1 {
+                // More than one at once may be somebody else's.
                 client.connections.append(Connection(id: connection, code: code))
             }
             guard client.askers[asker].isNew, !client.proven.contains(code) else { return }
