@@ -15,11 +15,21 @@ final class MediaCredits: Sendable {
         var room: UInt32
     }
 
-    /// A session that was answered a playlist, and is not proven by the connection that it came by.
+    /// How a session stands that asks for playlists.
+    enum Standing {
+        /// It is still to be proven.
+        case new
+        /// It counts, and is sent media by connections of which nobody knows whose they are.
+        case counting
+        /// It is sent media by the connection on which it asks.
+        case served
+    }
+
+    /// A session that was answered a playlist.
     private struct Asker {
         var code: UInt64
         var at: Int64
-        var isNew: Bool
+        var standing: Standing
         /// What it was sent since.
         var files = 0
     }
@@ -50,20 +60,24 @@ final class MediaCredits: Sendable {
 
         /// Whose a file on a new connection is.
         ///
-        /// First of those who count and wait for theirs, each of whom takes one for a playlist; then of new ones: who asked
-        /// last, and fetches some to begin with, or who still waits.
+        /// First of those who count and wait for theirs, each of whom takes one for a playlist; then of a new one that has
+        /// just asked; then of who asked last and fetches more, as players do to begin with; then of a new one that waits.
         func next(at: Int64) -> Int? {
             let waiting = askers.indices.filter { askers[$0].files == 0 && askers[$0].at > at - MediaCredits.patience }
             let counting = waiting.last { place in
                 // Who is served by a connection that it keeps opens no other one.
-                !askers[place].isNew
+                askers[place].standing == .counting
                     && !connections.contains { $0.code == askers[place].code && $0.files > 1 }
             }
             if let counting { return counting }
-            if let latest = askers.last, latest.isNew, latest.files < 3, latest.at > at - MediaCredits.burst {
+            let new = waiting.last { askers[$0].standing == .new }
+            if let new, askers[new].at > at - MediaCredits.moment { return new }
+            if let latest = askers.last, latest.standing != .counting, latest.at > at - MediaCredits.burst,
+                latest.files < 3 || latest.standing == .served
+            {
                 return askers.indices.last
             }
-            return waiting.last { askers[$0].isNew } ?? askers.indices.last
+            return new ?? askers.indices.last
         }
     }
 
@@ -73,6 +87,8 @@ final class MediaCredits: Sendable {
     private static let most = 1024
     /// How long after its last playlist a session keeps the connections that served it.
     private static let patience: Int64 = 6000
+    /// How long after its playlist a player fetches what is new in it.
+    private static let moment: Int64 = 50
     /// How long after its playlist a player goes on to fetch what it begins with.
     private static let burst: Int64 = 1500
     /// Clients that are remembered at once; of further ones nothing is, until old entries are forgotten.
@@ -112,22 +128,21 @@ final class MediaCredits: Sendable {
                 // More than one at once may be somebody else's.
                 client.connections.append(Connection(id: connection, code: code))
             }
-            guard client.askers[asker].isNew, !client.proven.contains(code) else { return }
+            guard client.askers[asker].standing == .new, !client.proven.contains(code) else { return }
             if client.proven.count >= Self.most { client.proven.removeFirst() }
             client.proven.append(code)
         }
     }
 
-    /// A session was answered a playlist, by a connection that it was sent no media on.
+    /// A session was answered a playlist.
     ///
     /// - Parameters:
     ///   - code: The proof in its id.
-    ///   - isNew: It is still to be proven.
-    func asked(_ client: UInt64, room: String, code: UInt64, isNew: Bool, at: Int64) {
+    func asked(_ client: UInt64, room: String, code: UInt64, _ standing: Standing, at: Int64) {
         change(client, room, at) { client in
             client.askers.removeAll { $0.code == code || isOld($0.at, at: at) }
             if client.askers.count >= Self.most { client.askers.removeFirst() }
-            client.askers.append(Asker(code: code, at: at, isNew: isNew))
+            client.askers.append(Asker(code: code, at: at, standing: standing))
         }
     }
 
