@@ -100,7 +100,7 @@ extension GroupFigures {
     /// Why there were more than were counted live; nil where there were not.
     fileprivate var peakNote: String? {
         guard let settledPeak, settledPeak.viewers > peak ?? 0 else { return nil }
-        return "Settled, a viewer counts from its first media; live it counted from the proof, some seconds later."
+        return "Settled, viewers count from their first media or playlist; live they did from the proof, seconds later."
     }
 }
 

@@ -14,10 +14,12 @@ public struct PlayerReading: Sendable {
     public init(
         proxies: TrustedProxies = TrustedProxies(),
         takesDevices: Bool = false,
+        namesSessionsInPaths: Bool = false,
         bearer: (@Sendable (_ token: String, _ room: String) async throws -> ViewerBearer)? = nil
     ) {
         self.proxies = proxies
         self.takesDevices = takesDevices
+        self.namesSessionsInPaths = namesSessionsInPaths
         self.bearer = bearer
     }
 }

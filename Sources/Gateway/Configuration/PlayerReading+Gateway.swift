@@ -10,8 +10,8 @@ extension PlayerReading {
         self.init(
             proxies: proxies,
             takesDevices: configuration.takesDeviceIDs,
+            namesSessionsInPaths: configuration.namesSessionsInPaths,
             bearer: { token, room in try await tokens.bearer(of: token, watching: room) }
         )
-        namesSessionsInPaths = configuration.namesSessionsInPaths
     }
 }

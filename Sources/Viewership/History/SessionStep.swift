@@ -3,7 +3,7 @@ public import Stage
 /// One of the latest steps of a session, for a run that begins before the history has it.
 ///
 /// The history is written about once a second. What a process that is killed had not written yet is told by these, which
-/// are on disk within a twentieth of a second.
+/// the system has within a twentieth of a second.
 public struct SessionStep: Sendable, Equatable {
     /// What happened.
     public enum Kind: UInt8, Sendable {

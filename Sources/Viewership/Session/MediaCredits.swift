@@ -82,7 +82,7 @@ final class MediaCredits: Sendable {
     }
 
     /// Files of one client in one room that may prove any session.
-    private static let mostFiles: UInt8 = 16
+    private static let mostFiles: UInt8 = 128
     /// Sessions and connections of one client in one room that are remembered at a time.
     private static let most = 1024
     /// How long after its last playlist a session keeps the connections that served it.

@@ -67,4 +67,38 @@ struct ConnectionViewerTests {
         _ = try stand.exchange(path)
         #expect(stand.audience.story == ["playlist r-5"])
     }
+
+    @Test("a direct player's addresses name its session, and each file is that session's, on whichever connection")
+    func named() throws {
+        let stand = try SiteStand(reading: PlayerReading(namesSessionsInPaths: true))
+        stand.goOnAir("r")
+        let index = try #require(try stand.exchange("/live/r/index.m3u8")?.text)
+        let address = try segment(index)
+        #expect(address.hasPrefix("~") && address.hasSuffix("/media.m3u8"))
+        let sid = String(address.dropFirst().prefix { $0 != "/" })
+        let other = try stand.connect()
+        try stand.ask("/live/r/" + address, on: other)
+        let file = try segment(stand.answer(on: other)?.text)
+        let media = try #require(try stand.exchange("/live/r/~\(sid)/" + file))
+        // Another time in the same words, which is answered the short way.
+        _ = try stand.exchange("/live/r/~\(sid)/" + file)
+        #expect(stand.audience.story == ["playlist \(sid)", "delivered \(sid)", "delivered \(sid)"])
+        #expect(bytes(stand, of: sid).last == media.body.readableBytes)
+        // Beside others on the connection of one that is known by its query.
+        _ = try stand.exchange("/live/r/media.m3u8?sid=r-6")
+        _ = try stand.exchange("/live/r/~\(sid)/" + file)
+        #expect(stand.audience.story.last == "delivered \(sid)")
+    }
+
+    @Test(
+        "through servers in front files have one address for all",
+        arguments: ["X-Forwarded-For", "Forwarded", "Via"]
+    )
+    func throughServers(field: String) throws {
+        let stand = try SiteStand(reading: PlayerReading(namesSessionsInPaths: true))
+        stand.goOnAir("r")
+        let name = try #require(HTTPField.Name(field))
+        let index = try #require(try stand.exchange("/live/r/index.m3u8", fields: [name: "192.0.2.7"])?.text)
+        #expect(try segment(index).hasPrefix("media.m3u8?sid="))
+    }
 }

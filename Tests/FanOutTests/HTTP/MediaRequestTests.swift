@@ -13,6 +13,21 @@ struct MediaRequestTests {
         #expect(MediaRequest(path: "/live/" + String(repeating: "a", count: 64) + ".flv") != nil)
     }
 
+    @Test("A path may name the session behind the room, and asks for the same")
+    func session() {
+        #expect(MediaRequest(path: "/live/r/~abc/media.m3u8") == .mediaPlaylist(room: "r"))
+        #expect(MediaRequest(path: "/live/r/~abc/720p.m3u8") == .mediaPlaylist(room: "r", rendition: "720p"))
+        #expect(MediaRequest(path: "/live/r/~abc/1x9/s12.m4s") == .file(room: "r", run: "1x9", name: "s12.m4s"))
+        #expect(MediaRequest.session(in: "/live/r/~abc/1x9/s12.m4s?CMCD=bs") == "abc")
+        for path in [
+            "/live/r/media.m3u8?sid=abc", "/live/r/1x9/s12.m4s", "/live/~abc/media.m3u8", "/v1/~abc/x",
+            "/live/r?a=/~b/c",
+        ] {
+            #expect(MediaRequest.session(in: path) == nil)
+        }
+        #expect(MediaRequest(path: "/live/r/~abc") == nil && MediaRequest(path: "/live/~abc/~d/media.m3u8") == nil)
+    }
+
     @Test(
         "Anything else is not ours",
         arguments: [

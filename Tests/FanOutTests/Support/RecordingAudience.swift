@@ -10,6 +10,7 @@ final class RecordingAudience: AudienceObserving {
         var events: [AudienceEvent] = []
         var heard: [(request: PlayerRequest, sid: String?)] = []
         var requesters = 0
+        var media: [(room: String, client: UInt64, connection: UInt64?, at: MonotonicTime)] = []
     }
 
     private let state = Mutex(State())
@@ -55,6 +56,13 @@ final class RecordingAudience: AudienceObserving {
 
     /// Says how many viewers there are by requests.
     func setRequesters(_ count: Int) { state.withLock { $0.requesters = count } }
+
+    func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime) {
+        state.withLock { $0.media.append((room, client, connection, time)) }
+    }
+
+    /// Media that went to clients, not to sessions.
+    var media: [(room: String, client: UInt64, connection: UInt64?, at: MonotonicTime)] { state.withLock { $0.media } }
 
     func record(_ event: AudienceEvent) { state.withLock { $0.events.append(event) } }
 

@@ -16,13 +16,24 @@ final class SiteStand {
     let channel: EmbeddedChannel
     let behind = ServerBehind()
 
-    init(limits: HTTPLimits = HTTPLimits(), from address: String? = nil) throws {
+    init(
+        limits: HTTPLimits = HTTPLimits(),
+        reading: PlayerReading = PlayerReading(),
+        from address: String? = nil
+    ) throws {
         let configuration = FanOutConfiguration()
         feeds = FeedDirectory(group: loop, configuration: configuration)
         hls = HLSDirectory(configuration: configuration.hls)
         // The same date on all answers, whenever they are given.
         let dates = AnswerDates { 784_111_777 }
-        site = MediaSite(feeds: feeds, hls: hls, audience: audience, limits: limits, dates: dates)
+        site = MediaSite(
+            feeds: feeds,
+            hls: hls,
+            audience: audience,
+            limits: limits,
+            reading: reading,
+            dates: dates
+        )
         channel = EmbeddedChannel(loop: loop)
         if let address { channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1) }
         try channel.pipeline.syncOperations.addHandlers([MediaHTTPHandler(site: site), behind])

@@ -209,7 +209,21 @@ public final class AudienceLogs: Sendable {
         let (media, requests) = state.withLock { ($0.media.takeDue(at: now), $0.replay.takeDue(at: now)) }
         for (file, time) in media {
             let moment = MonotonicTime(nanoseconds: time * 1_000_000)
-            audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
+            guard let sid = file.sid else {
+                audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
+                continue
+            }
+            audience.record(
+                AudienceEvent(
+                    sid: sid,
+                    room: file.room,
+                    playback: .hls,
+                    kind: .delivered,
+                    at: moment,
+                    isLogged: true,
+                    isMediaSeen: true
+                )
+            )
         }
         for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
     }

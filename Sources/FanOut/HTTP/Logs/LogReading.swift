@@ -7,7 +7,7 @@ struct LogReading {
     /// Lines about media that are read of a log: of one with more of them none proves anybody.
     static let mediaLimit = 10_000
     /// What a client was sent in so many seconds is told so often at most.
-    private static let mediaSpan = (seconds: 10.0, files: 16)
+    private static let mediaSpan = (seconds: 10.0, files: 128)
 
     /// Malformed lines that a log may have in any case; beyond them, half of its lines.
     private static let malformedLimit = 1000

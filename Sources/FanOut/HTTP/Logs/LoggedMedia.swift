@@ -4,6 +4,8 @@ import Media
 /// A media file that a server in front of us gave to a client, as its log tells it.
 struct LoggedMedia: Hashable {
     let room: String
+    /// The session that the path names; nil for one that names none.
+    let sid: String?
     /// A `PeerAddress.account`.
     let client: UInt64
     /// Seconds since 1970; nil where the log does not say when it was.
@@ -18,6 +20,7 @@ struct LoggedMedia: Hashable {
         guard case .file(let room, _, _)? = MediaRequest(path: target.prefix { $0 != "?" }) else { return nil }
         guard let client = line[.client].flatMap({ PeerAddress($0)?.account }) else { return nil }
         self.room = room
+        sid = MediaRequest.session(in: target)
         self.client = client
         date = line.date
     }

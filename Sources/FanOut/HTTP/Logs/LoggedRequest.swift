@@ -35,7 +35,7 @@ struct LoggedRequest {
         guard (200..<300).contains(status) || status == 304 else { throw .other }
         let query = QueryItems(target: target)
         var player = PlayerRequest(
-            sid: query["sid"] ?? line[.sid],
+            sid: query["sid"] ?? MediaRequest.session(in: target) ?? line[.sid],
             userAgent: line[.userAgent].map { Self.decoded($0) },
             address: line[.client],
             isHead: line[.method] == "HEAD"
