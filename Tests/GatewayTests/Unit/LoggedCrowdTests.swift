@@ -46,7 +46,42 @@ struct LoggedCrowdTests {
             configuration: .init(),
             startDate: Self.start
         )
+        ledger.keepHistory()
         ledger.roomBegan("show")
+    }
+
+    /// What the ledger gave to the history.
+    private struct Written {
+        var sessions: [UInt64: SessionRow] = [:]
+        var gaps: [GapRow] = []
+
+        mutating func take(_ batch: HistoryBatch) {
+            for row in batch.sessions.values { sessions[row.code] = row }
+            gaps += batch.gaps
+        }
+
+        /// The most at once, by the beginnings and ends of the sessions.
+        var peak: Int? {
+            var peaks = SettledPeaks()
+            for row in sessions.values {
+                guard let end = row.end else { return nil }
+                let away = gaps.filter { $0.code == row.code }.sorted { $0.from < $1.from }
+                peaks.add(from: row.start, to: end, dimensions: row.dimensions, gaps: away)
+            }
+            return peaks.found()[nil]?.viewers
+        }
+    }
+
+    /// The most who truly watched at once, each half a poll beyond its last.
+    private static func peak(of players: [Player]) -> Int {
+        let ends = players.map { ($0.join, ($0.polls.last?.second ?? 0) + 1) }
+        let moves = ends.flatMap { [($0.0, 1), ($0.1, -1)] }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        var (live, peak) = (0, 0)
+        for move in moves {
+            live += move.1
+            peak = max(peak, live)
+        }
+        return peak
     }
 
     private func crowd(_ random: inout Chance) -> [Player] {
@@ -105,6 +140,7 @@ struct LoggedCrowdTests {
             isOn: { $0 == "show" }
         )
         var players = crowd(&random)
+        var written = Written()
         // When each line comes to the log, and the line.
         var arrivals: [(second: Double, line: String)] = []
         var bundles: [(second: Double, body: String)] = []
@@ -145,14 +181,18 @@ struct LoggedCrowdTests {
             bundles.removeAll { $0.second <= now }
             logs.advance()
             ledger.advance(to: clock.now)
+            written.take(ledger.takeHistory())
         }
         for _ in 0..<200 {
             clock.advance(by: .seconds(1))
             logs.advance()
             ledger.advance(to: clock.now)
+            written.take(ledger.takeHistory())
         }
         let report = ledger.report(room: "show")
         #expect(report.joins == 240 && report.leaves == 240 && report.concurrent == 0)
+        let (peak, truePeak) = (try #require(written.peak), Self.peak(of: players))
+        #expect(abs(peak - truePeak) <= 1, "the settled peak is \(peak), and truly \(truePeak)")
         // Half a poll beyond the last one.
         let watched = players.reduce(0) { $0 + ($1.polls.last?.second ?? 0) - $1.join + 1 }
         let error = report.watchTimeSeconds / watched - 1
