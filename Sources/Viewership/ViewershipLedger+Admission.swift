@@ -129,7 +129,7 @@ extension ViewershipLedger {
     /// From the first one on, those whose playlists it tells of are viewers only with media.
     public func take(_ line: MediaBeatLine) {
         areBeatsOfMedia.store(true, ordering: .relaxed)
-        mediaServed(in: line.room, to: line.client, at: clock.now)
+        mediaServed(in: line.room, to: line.client, over: nil, at: clock.now)
     }
 
     /// A line of a log, or a datagram, that says nothing.

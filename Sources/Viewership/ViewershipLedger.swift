@@ -216,8 +216,12 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     }
 
     /// Takes notice that a client was sent media, which proves one of its sessions.
-    public func mediaServed(in room: String, to client: UInt64, at time: MonotonicTime) {
-        credits.add(client, room: room, at: time.milliseconds)
+    public func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime) {
+        if let connection {
+            credits.add(client, room: room, over: connection, at: time.milliseconds)
+        } else {
+            credits.add(client, room: room, at: time.milliseconds)
+        }
     }
 
     /// The RECV_ONLY participant `identity` is in the room; it counts as `sdk` unless a player of its own does.

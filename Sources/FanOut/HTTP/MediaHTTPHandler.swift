@@ -46,6 +46,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var waiting: (entry: HLSWait, sid: String?)?
     /// Whom segments are sent to.
     private var viewer = ConnectionViewer.nobody
+    /// Tells this connection from others of its client; what several viewers share is another one for each file.
+    private var connection: UInt64 {
+        if case .several = viewer { UInt64.random(in: .min ... .max) } else { number }
+    }
+    private let number = UInt64.random(in: .min ... .max)
     /// A request shows a token, and whose it is is being found out.
     private var isIdentifying = false
     /// The client asked for the connection to end with the answer that is on its way.
@@ -347,8 +352,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     func answeredRepeated(bytes: Int, beside file: RepeatedRequest.File) {
         lastActivity = .now()
         viewer.noteFile(bytes: bytes)
-        if let account = site.budget.account(of: client, file.fields) {
-            site.audience.mediaServed(in: file.room, to: account, at: lastActivity)
+        if viewer.sid == nil, let account = site.budget.account(of: client, file.fields) {
+            site.audience.mediaServed(in: file.room, to: account, over: connection, at: lastActivity)
         }
         site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
     }
@@ -380,8 +385,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     private func note(_ response: MediaResponse, bytes: Int, for media: (room: String, client: UInt64)?) {
-        guard viewer.note(response, bytes: bytes), let media else { return }
-        site.audience.mediaServed(in: media.room, to: media.client, at: .now())
+        guard viewer.note(response, bytes: bytes), viewer.sid == nil, let media else { return }
+        site.audience.mediaServed(in: media.room, to: media.client, over: connection, at: .now())
     }
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {

@@ -21,12 +21,13 @@ public protocol AudienceObserving: Sendable {
     ///
     /// - Parameter sid: Whose connection it came by; nil where that is nobody's alone.
     func hear(_ request: PlayerRequest, in room: String, on sid: String?)
-    /// Media of `room` was sent to a client, by whichever of its connections.
+    /// Media of `room` was sent to a client, not by a connection that one viewer alone asks for playlists on.
     ///
     /// - Parameters:
     ///   - client: A `PeerAddress.account`.
+    ///   - connection: By which of its connections; nil where nobody knows, as in a log.
     ///   - time: When that was.
-    func mediaServed(in room: String, to client: UInt64, at time: MonotonicTime)
+    func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime)
     /// Says by how much what logs tell comes later than it happened; it never gets less.
     func logsLag(milliseconds: Int64)
     /// Whether a player may be let into a room, as far as the number of its viewers is limited.
@@ -70,7 +71,7 @@ extension AudienceObserving {
     public func sessions(of client: UInt64) -> ClientSessions { ClientSessions() }
 
     /// Does not ask for proof by media.
-    public func mediaServed(in room: String, to client: UInt64, at time: MonotonicTime) {}
+    public func mediaServed(in room: String, to client: UInt64, over connection: UInt64?, at time: MonotonicTime) {}
 
     /// Does not wait for what logs tell.
     public func logsLag(milliseconds: Int64) {}

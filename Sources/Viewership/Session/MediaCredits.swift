@@ -2,59 +2,160 @@ import Synchronization
 
 /// Media that clients were sent, for sessions that are still to be proven by it.
 ///
-/// Segments name no session, and many players fetch them on other connections than their playlists. So each file that a
-/// client is sent may prove one of its sessions: who sends for playlists alone proves none, and who wants to seem many has
-/// to fetch as much as many do. A client is a `PeerAddress.account`. Called on any thread; holds `limit` clients at most.
+/// Segments name no session, and many players fetch them on other connections than their playlists. So a file belongs to
+/// the session that its connection served before, or, on a new connection, to the one of the same client that was answered
+/// a playlist last and has had no file since: a player fetches at once what a new playlist lists. A file of which nobody
+/// knows the connection, as in a log, may prove any one session of its client. So who sends for playlists alone proves none,
+/// also beside others who play, and who wants to seem many has to fetch as much as many do.
+///
+/// A client is a `PeerAddress.account`. Called on any thread; holds `limit` clients at most. Times are milliseconds.
 final class MediaCredits: Sendable {
     private struct Key: Hashable {
         var client: UInt64
         var room: UInt32
     }
 
-    private struct Credit {
-        var files: UInt8
+    /// A session that was answered a playlist, and is not proven by the connection that it came by.
+    private struct Asker {
+        var code: UInt64
         var at: Int64
+        var isNew: Bool
+        /// It was sent a file since.
+        var hasFile = false
     }
 
-    /// Files of one client in one room that wait for a session at a time.
-    private static let most: UInt8 = 16
+    /// A connection that no playlist was asked for on.
+    private struct Connection {
+        var id: UInt64
+        /// Whom its files are for.
+        var code: UInt64
+        var files = 1
+    }
+
+    private struct Client {
+        /// Files that may prove any session.
+        var files: UInt8 = 0
+        /// Whoever was the last to be answered a playlist comes last.
+        var askers: [Asker] = []
+        /// The one that served last comes last.
+        var connections: [Connection] = []
+        /// New sessions that were sent media.
+        var proven: [UInt64] = []
+        var at: Int64
+
+        /// Where in `askers` a session is, if it asked a short while ago.
+        func asker(_ code: UInt64, at: Int64) -> Int? {
+            askers.lastIndex { $0.code == code && $0.at > at - MediaCredits.patience }
+        }
+
+        /// Whose a file on a new connection is.
+        var next: Int? {
+            askers.lastIndex { asker in
+                // Who is served by a connection that it keeps opens no other one.
+                !asker.hasFile
+                    && (asker.isNew || !connections.contains { $0.code == asker.code && $0.files > 1 })
+            }
+        }
+    }
+
+    /// Files of one client in one room that may prove any session.
+    private static let mostFiles: UInt8 = 16
+    /// Sessions and connections of one client in one room that are remembered at a time.
+    private static let most = 1024
+    /// How long after its last playlist a session keeps the connections that served it.
+    private static let patience: Int64 = 6000
     /// Clients that are remembered at once; of further ones nothing is, until old entries are forgotten.
     static let limit = 200_000
 
     /// How long a file may prove a session, in milliseconds.
     private let lifetime: Int64
-    private let credits = Mutex<[Key: Credit]>([:])
+    private let clients = Mutex<[Key: Client]>([:])
 
     init(lifetime: Int64) {
         self.lifetime = lifetime
     }
 
-    /// A client was sent a media file of a room; milliseconds.
+    /// A client was sent a media file of a room, nobody knows by which connection.
     func add(_ client: UInt64, room: String, at: Int64) {
-        let key = Key(client: client, room: SessionID.stableHash(room))
-        credits.withLock { credits in
-            if let known = credits[key] {
-                let files = isOld(known, at: at) ? 0 : known.files
-                credits[key] = Credit(files: min(files + 1, Self.most), at: max(at, known.at))
+        change(client, room, at) { $0.files = min($0.files + 1, Self.mostFiles) }
+    }
+
+    /// A client was sent a media file of a room by a connection that no playlist was asked for on, or those of several.
+    func add(_ client: UInt64, room: String, over connection: UInt64, at: Int64) {
+        change(client, room, at) { client in
+            let place = client.connections.lastIndex { $0.id == connection }
+            var known = place.map { client.connections.remove(at: $0) }
+            known?.files += 1
+            // Whoever it served before, or the next one; and else another file of who asked last.
+            let served = known.flatMap { client.asker($0.code, at: at) }
+            guard let asker = served ?? client.next ?? client.askers.indices.last else {
+                client.files = min(client.files + 1, Self.mostFiles)
                 return
             }
-            if credits.count >= Self.limit { credits = credits.filter { !isOld($0.value, at: at) } }
-            guard credits.count < Self.limit else { return }
-            credits[key] = Credit(files: 1, at: at)
+            let code = client.askers[asker].code
+            client.askers[asker].hasFile = true
+            if client.connections.count >= Self.most { client.connections.removeFirst() }
+            if let known, known.code == code {
+                client.connections.append(known)
+            } else {
+                client.connections.append(Connection(id: connection, code: code))
+            }
+            guard client.askers[asker].isNew, !client.proven.contains(code) else { return }
+            if client.proven.count >= Self.most { client.proven.removeFirst() }
+            client.proven.append(code)
+        }
+    }
+
+    /// A session was answered a playlist, by a connection that it was sent no media on.
+    ///
+    /// - Parameters:
+    ///   - code: The proof in its id.
+    ///   - isNew: It is still to be proven.
+    func asked(_ client: UInt64, room: String, code: UInt64, isNew: Bool, at: Int64) {
+        change(client, room, at) { client in
+            client.askers.removeAll { $0.code == code || isOld($0.at, at: at) }
+            if client.askers.count >= Self.most { client.askers.removeFirst() }
+            client.askers.append(Asker(code: code, at: at, isNew: isNew))
         }
     }
 
     /// Proves one session of a client.
     ///
-    /// - Returns: Whether the client was sent media that has proven nobody yet.
-    func take(_ client: UInt64, room: String, at: Int64) -> Bool {
+    /// - Returns: Whether it was sent media, or its client some that is nobody's yet.
+    func take(_ client: UInt64, room: String, code: UInt64, at: Int64) -> Bool {
         let key = Key(client: client, room: SessionID.stableHash(room))
-        return credits.withLock { credits in
-            guard let known = credits[key], !isOld(known, at: at) else { return false }
-            credits[key] = known.files > 1 ? Credit(files: known.files - 1, at: known.at) : nil
+        return clients.withLock { clients in
+            guard var known = clients[key], !isOld(known.at, at: at) else { return false }
+            if let place = known.proven.firstIndex(of: code) {
+                known.proven.remove(at: place)
+            } else if known.files > 0 {
+                known.files -= 1
+            } else {
+                return false
+            }
+            clients[key] = known
             return true
         }
     }
 
-    private func isOld(_ credit: Credit, at: Int64) -> Bool { credit.at < at - lifetime }
+    private func change(_ client: UInt64, _ room: String, _ at: Int64, _ body: (inout Client) -> Void) {
+        let key = Key(client: client, room: SessionID.stableHash(room))
+        clients.withLock { clients in
+            if clients[key].map({ isOld($0.at, at: at) }) ?? true {
+                if clients.count >= Self.limit {
+                    let fresh = clients.filter { !isOld($0.value.at, at: at) }
+                    clients = fresh
+                }
+                guard clients.count < Self.limit || clients[key] != nil else { return }
+                clients[key] = Client(at: at)
+            }
+            // Out of the dictionary while it changes, so that its lists are changed in place.
+            guard var known = clients.removeValue(forKey: key) else { return }
+            known.at = max(at, known.at)
+            body(&known)
+            clients[key] = known
+        }
+    }
+
+    private func isOld(_ moment: Int64, at: Int64) -> Bool { moment < at - lifetime }
 }

@@ -56,6 +56,7 @@ extension AudienceShard {
             relocate(place, event.playback, rendition, at: at)
         }
         if isPlaylist, sessions[place].phase != .ended { notePlaylist(place, at: at) }
+        if isPlaylist { noteAsked(place, event, at: at) }
         if isOld { extend(place, backTo: at) }
         switch sessions[place].phase {
         case .vacant: break
@@ -64,7 +65,10 @@ extension AudienceShard {
             if isPlaylist, at - sessions[place].since >= qualifyingGap,
                 !event.isMediaSeen || isProvenByMedia(place, at: at)
             {
+                // Whom no connection of its own proves is still to be told from others of its client.
+                let receiver = event.isMediaSeen && waits[Int32(place)] == nil ? receivers[Int32(place)] : nil
                 enter(place, since: sessions[place].since, at: at)
+                if sessions[place].phase == .live { receivers[Int32(place)] = receiver }
             }
         case .live:
             sessions[place].lastHit = max(at, sessions[place].lastHit)
@@ -81,11 +85,21 @@ extension AudienceShard {
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
     }
 
+    /// Media that its client is sent next on a connection of its own is its.
+    private func noteAsked(_ place: Int, _ event: AudienceEvent, at: Int64) {
+        let key = Int32(place)
+        guard event.isMediaSeen, !event.isLogged, !event.isElsewhere, waits[key] == nil, let receiver = receivers[key],
+            let room = room(of: place)
+        else { return }
+        let isNew = sessions[place].phase == .new
+        credits.asked(receiver, room: room, code: sessions[place].code, isNew: isNew, at: at)
+    }
+
     /// Whether a new session was sent media, or its client was sent some that proves nobody else.
     mutating func isProvenByMedia(_ place: Int, at: Int64) -> Bool {
         let key = Int32(place)
         guard waits[key] == nil, let receiver = receivers[key], let room = room(of: place) else { return true }
-        guard credits.take(receiver, room: room, at: at) else {
+        guard credits.take(receiver, room: room, code: sessions[place].code, at: at) else {
             lackMedia.insert(key)
             return false
         }

@@ -208,7 +208,8 @@ public final class AudienceLogs: Sendable {
         let now = clock.now.milliseconds
         let (media, requests) = state.withLock { ($0.media.takeDue(at: now), $0.replay.takeDue(at: now)) }
         for (file, time) in media {
-            audience.mediaServed(in: file.room, to: file.client, at: MonotonicTime(nanoseconds: time * 1_000_000))
+            let moment = MonotonicTime(nanoseconds: time * 1_000_000)
+            audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
         }
         for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
     }
