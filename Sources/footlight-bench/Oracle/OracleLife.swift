@@ -52,11 +52,13 @@ struct OracleLife: Sendable {
 
         /// Which way a session of the gateway came; nil for one by HLS whose player it does not know.
         init?(playback: String?, client: String?) {
+            guard let playback else { return nil }
             let found = Self.allCases.first { kind in
-                kind.isConnection ? playback == "\(kind)" : kind.client == client && playback?.hasSuffix("hls") == true
+                kind.isConnection ? playback == "\(kind)" : kind.client == client && playback.hasSuffix("hls")
             }
-            guard let found else { return nil }
-            self = found
+            // What a cache tells has no name of a player: one that is not known over a kill stays without.
+            guard let kind = found ?? (client == "unknown" ? .nginx : nil) else { return nil }
+            self = kind
         }
     }
 
@@ -113,6 +115,16 @@ struct OracleLife: Sendable {
         guard kind.isConnection else { return watchedSeconds }
         let times = spans.enumerated().map { $1.close - ($0 == 0 ? $1.open : $1.letIn) }
         return times.reduce(0, +)
+    }
+
+    /// Seconds up to its first playlist behind a kill by which it was not proven yet, so that nobody knew it any more.
+    func secondsForgotten(by kills: [OracleTruth.Kill]) -> Double {
+        guard !kind.isConnection, let first = answers.first else { return 0 }
+        let forgetting = kills.last { first < $0.killed && !isProven(by: $0.killed) }
+        guard let forgetting else { return 0 }
+        // The lines of a log that nobody had taken are there still.
+        let late = kind == .log ? OracleLogPush.shortestLag : -OracleTruth.unwritten
+        return (answers.first { $0 > forgetting.listening - late } ?? first) - first
     }
 
     /// How often a kill cut it off.

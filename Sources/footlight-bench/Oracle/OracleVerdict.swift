@@ -151,19 +151,13 @@ struct OracleVerdict {
     // MARK: Each way
 
     /// How each way was counted beside its truth; ways by connection are held to what a kill may cost.
+    ///
+    /// Of what each player lost that a kill cut off, a part is of those who had not been proven to watch: the time up to
+    /// their first playlist behind it.
     private mutating func judgeWays(_ rows: [OracleRow]) {
         var table = Table(
-            "way",
-            "players",
-            "joins",
-            "watched, s",
-            "there, s",
-            "told, s",
-            "error, %",
-            "cut off",
-            "lost each, s",
-            "true peak",
-            "settled"
+            "way", "players", "joins", "watched, s", "there, s", "told, s", "error, %", "cut off", "lost each, s",
+            "of it new, s", "true peak", "settled"
         )
         var broken: [String] = []
         let unnamed = rows.count { $0.kind == nil }
@@ -174,11 +168,13 @@ struct OracleVerdict {
             let present = own.reduce(0) { $0 + $1.presentSeconds }
             let cuts = own.reduce(0) { $0 + $1.cuts(by: kills) }
             let lost = cuts > 0 ? (present - seconds) / Double(cuts) : 0
+            let forgotten = cuts > 0 ? own.reduce(0) { $0 + $1.secondsForgotten(by: kills) } / Double(cuts) : 0
             let truePeak = OracleTruth.peak(of: own.flatMap(\.dated))
             let settled = OracleRow.peak(of: told).viewers
             table.add([
                 kind.name, "\(own.count)", "\(told.count)", watched.text(0), present.text(0), seconds.text(0),
-                ((seconds / max(present, 1) - 1) * 100).text(3), "\(cuts)", lost.text(3), "\(truePeak)", "\(settled)",
+                ((seconds / max(present, 1) - 1) * 100).text(3), "\(cuts)", lost.text(3), forgotten.text(3),
+                "\(truePeak)", "\(settled)",
             ])
             if told.count != own.count { broken.append("\(kind.name) joins") }
             if kind.isConnection, abs(lost) > Self.mostLost { broken.append("\(kind.name) loss") }
