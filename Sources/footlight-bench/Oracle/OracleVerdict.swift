@@ -156,8 +156,18 @@ struct OracleVerdict {
     /// their first playlist behind it.
     private mutating func judgeWays(_ rows: [OracleRow]) {
         var table = Table(
-            "way", "players", "joins", "watched, s", "there, s", "told, s", "error, %", "cut off", "lost each, s",
-            "of it new, s", "true peak", "settled"
+            "way",
+            "players",
+            "joins",
+            "watched, s",
+            "there, s",
+            "told, s",
+            "error, %",
+            "cut off",
+            "lost each, s",
+            "of it new, s",
+            "true peak",
+            "settled"
         )
         var broken: [String] = []
         let unnamed = rows.count { $0.kind == nil }
