@@ -56,9 +56,8 @@ struct OracleLife: Sendable {
             let found = Self.allCases.first { kind in
                 kind.isConnection ? playback == "\(kind)" : kind.client == client && playback.hasSuffix("hls")
             }
-            // What a cache tells has no name of a player: one that is not known over a kill stays without.
-            guard let kind = found ?? (client == "unknown" ? .nginx : nil) else { return nil }
-            self = kind
+            guard let found else { return nil }
+            self = found
         }
     }
 
@@ -119,12 +118,10 @@ struct OracleLife: Sendable {
 
     /// Seconds up to its first playlist behind a kill by which it was not proven yet, so that nobody knew it any more.
     func secondsForgotten(by kills: [OracleTruth.Kill]) -> Double {
-        guard !kind.isConnection, let first = answers.first else { return 0 }
+        guard !kind.isConnection, kind != .log, let first = answers.first else { return 0 }
         let forgetting = kills.last { first < $0.killed && !isProven(by: $0.killed) }
         guard let forgetting else { return 0 }
-        // The lines of a log that nobody had taken are there still.
-        let late = kind == .log ? OracleLogPush.shortestLag : -OracleTruth.unwritten
-        return (answers.first { $0 > forgetting.listening - late } ?? first) - first
+        return (answers.first { $0 > forgetting.listening } ?? first) - first
     }
 
     /// How often a kill cut it off.

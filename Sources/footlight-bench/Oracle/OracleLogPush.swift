@@ -27,9 +27,6 @@ final class OracleLogPush: Sendable {
     /// Seconds after which every line has come, and was counted.
     static let longestLag = period + lateness.upperBound + 2
 
-    /// Seconds before which no line comes, on average.
-    static let shortestLag = period / 2
-
     /// Seconds that a bundle tells of.
     private static let period = 3.0
     /// How late it is beyond that, in seconds.

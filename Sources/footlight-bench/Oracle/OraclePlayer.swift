@@ -38,6 +38,8 @@ final class OraclePlayer {
     private var lastSequence: Int?
     private var leaveAt = 0.0
     private var blip: (at: Double, length: Double)?
+    /// Since when it is away for a moment.
+    private var awaySince: Double?
     private var nextAcknowledgement = 0.0
     /// Bytes of its connection that came behind the answer to its request.
     private var flowed = 0
@@ -109,6 +111,7 @@ final class OraclePlayer {
         case .hls, .llhls, .nginx, .log: opening = path.isEmpty ? indexRequest : playlistRequest
         }
         asked = now
+        awaySince = nil
         guard made.send(opening) else { return retry(now) }
         socket = consume made
         phase = kind.isConnection || path.isEmpty ? .opening : .asking
@@ -133,6 +136,7 @@ final class OraclePlayer {
         // Not before it is proven, so that it can be known whether it counts.
         guard isProven(now) else { return }
         close(now)
+        awaySince = now
         phase = .waiting(until: now + length)
     }
 
@@ -143,7 +147,9 @@ final class OraclePlayer {
             return
         }
         close(now)
-        life.left = now
+        // Who does not come back from a moment away left when that began.
+        life.left = awaySince ?? now
+        awaySince = nil
         lives.append(life)
         life = OracleLife(kind: kind, device: life.device)
         (sid, path, lastSequence, blip) = (nil, "", nil, nil)
