@@ -378,9 +378,10 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     /// Of what room a request asks for a media file, and the `PeerAddress.account` of the client that gets it.
     private func mediaReceiver(of head: HTTPRequest) -> (room: String, client: UInt64)? {
-        guard case .file(let room, _, _)? = MediaRequest(path: (head.path ?? "").prefix { $0 != "?" }) else {
-            return nil
-        }
+        // An initialization segment is fetched again and again by some, and plays nothing.
+        guard case .file(let room, _, let name)? = MediaRequest(path: (head.path ?? "").prefix { $0 != "?" }),
+            !name.hasPrefix("init")
+        else { return nil }
         return site.budget.account(of: client, head.headerFields).map { (room, $0) }
     }
 

@@ -15,13 +15,23 @@ final class MediaCredits: Sendable {
         var room: UInt32
     }
 
-    /// A session that was answered a playlist, and is not proven by the connection that it came by.
+    /// How a session stands that asks for playlists.
+    enum Standing {
+        /// It is still to be proven.
+        case new
+        /// It counts, and is sent media by connections of which nobody knows whose they are.
+        case counting
+        /// It is sent media by the connection on which it asks.
+        case served
+    }
+
+    /// A session that was answered a playlist.
     private struct Asker {
         var code: UInt64
         var at: Int64
-        var isNew: Bool
-        /// It was sent a file since.
-        var hasFile = false
+        var standing: Standing
+        /// What it was sent since.
+        var files = 0
     }
 
     /// A connection that no playlist was asked for on.
@@ -49,12 +59,25 @@ final class MediaCredits: Sendable {
         }
 
         /// Whose a file on a new connection is.
-        var next: Int? {
-            askers.lastIndex { asker in
+        ///
+        /// First of those who count and wait for theirs, each of whom takes one for a playlist; then of a new one that has
+        /// just asked; then of who asked last and fetches more, as players do to begin with; then of a new one that waits.
+        func next(at: Int64) -> Int? {
+            let waiting = askers.indices.filter { askers[$0].files == 0 && askers[$0].at > at - MediaCredits.patience }
+            let counting = waiting.last { place in
                 // Who is served by a connection that it keeps opens no other one.
-                !asker.hasFile
-                    && (asker.isNew || !connections.contains { $0.code == asker.code && $0.files > 1 })
+                askers[place].standing == .counting
+                    && !connections.contains { $0.code == askers[place].code && $0.files > 1 }
             }
+            if let counting { return counting }
+            let new = waiting.last { askers[$0].standing == .new }
+            if let new, askers[new].at > at - MediaCredits.moment { return new }
+            if let latest = askers.last, latest.standing != .counting, latest.at > at - MediaCredits.burst,
+                latest.files < 3 || latest.standing == .served
+            {
+                return askers.indices.last
+            }
+            return new ?? askers.indices.last
         }
     }
 
@@ -64,6 +87,10 @@ final class MediaCredits: Sendable {
     private static let most = 1024
     /// How long after its last playlist a session keeps the connections that served it.
     private static let patience: Int64 = 6000
+    /// How long after its playlist a player fetches what is new in it.
+    private static let moment: Int64 = 50
+    /// How long after its playlist a player goes on to fetch what it begins with.
+    private static let burst: Int64 = 1500
     /// Clients that are remembered at once; of further ones nothing is, until old entries are forgotten.
     static let limit = 200_000
 
@@ -88,34 +115,34 @@ final class MediaCredits: Sendable {
             known?.files += 1
             // Whoever it served before, or the next one; and else another file of who asked last.
             let served = known.flatMap { client.asker($0.code, at: at) }
-            guard let asker = served ?? client.next ?? client.askers.indices.last else {
+            guard let asker = served ?? client.next(at: at) else {
                 client.files = min(client.files + 1, Self.mostFiles)
                 return
             }
             let code = client.askers[asker].code
-            client.askers[asker].hasFile = true
+            client.askers[asker].files += 1
             if client.connections.count >= Self.most { client.connections.removeFirst() }
             if let known, known.code == code {
                 client.connections.append(known)
-            } else {
+            } else if client.askers[asker].files == 1 {
+                // More than one at once may be somebody else's.
                 client.connections.append(Connection(id: connection, code: code))
             }
-            guard client.askers[asker].isNew, !client.proven.contains(code) else { return }
+            guard client.askers[asker].standing == .new, !client.proven.contains(code) else { return }
             if client.proven.count >= Self.most { client.proven.removeFirst() }
             client.proven.append(code)
         }
     }
 
-    /// A session was answered a playlist, by a connection that it was sent no media on.
+    /// A session was answered a playlist.
     ///
     /// - Parameters:
     ///   - code: The proof in its id.
-    ///   - isNew: It is still to be proven.
-    func asked(_ client: UInt64, room: String, code: UInt64, isNew: Bool, at: Int64) {
+    func asked(_ client: UInt64, room: String, code: UInt64, _ standing: Standing, at: Int64) {
         change(client, room, at) { client in
             client.askers.removeAll { $0.code == code || isOld($0.at, at: at) }
             if client.askers.count >= Self.most { client.askers.removeFirst() }
-            client.askers.append(Asker(code: code, at: at, isNew: isNew))
+            client.askers.append(Asker(code: code, at: at, standing: standing))
         }
     }
 

@@ -100,7 +100,9 @@ extension AudienceShard {
         if sessions[place].phase == .new, let estimate = visitor.estimate {
             hellos[Int32(place)] = estimate
         }
-        if sessions[place].phase == .new, let receiver = visitor.receiver { receivers[Int32(place)] = receiver }
+        if sessions[place].phase == .new, let client = visitor.receiver {
+            receivers[Int32(place)] = Receiver(client: client)
+        }
         var key = cells[Int(sessions[place].cell)].key
         if !visitor.region.isEmpty, visitor.regionSource >= regionSource(of: place) {
             key.region = names.number(of: visitor.region)

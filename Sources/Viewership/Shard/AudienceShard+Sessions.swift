@@ -65,8 +65,9 @@ extension AudienceShard {
             if isPlaylist, at - sessions[place].since >= qualifyingGap,
                 !event.isMediaSeen || isProvenByMedia(place, at: at)
             {
-                // Whom no connection of its own proves is still to be told from others of its client.
-                let receiver = event.isMediaSeen && waits[Int32(place)] == nil ? receivers[Int32(place)] : nil
+                // What it asks for is still to be told from what others of its client do.
+                var receiver = event.isMediaSeen ? receivers[Int32(place)] : nil
+                receiver?.hasConnection = waits[Int32(place)] != nil
                 enter(place, since: sessions[place].since, at: at)
                 if sessions[place].phase == .live { receivers[Int32(place)] = receiver }
             }
@@ -85,21 +86,26 @@ extension AudienceShard {
         schedule(place, deadline: sessions[place].lastHit + timeout(of: place))
     }
 
-    /// Media that its client is sent next on a connection of its own is its.
+    /// Media that its client is sent next on a connection of which nobody knows whose it is may be its.
     private func noteAsked(_ place: Int, _ event: AudienceEvent, at: Int64) {
         let key = Int32(place)
-        guard event.isMediaSeen, !event.isLogged, !event.isElsewhere, waits[key] == nil, let receiver = receivers[key],
+        guard event.isMediaSeen, !event.isLogged, !event.isElsewhere, let receiver = receivers[key],
             let room = room(of: place)
         else { return }
-        let isNew = sessions[place].phase == .new
-        credits.asked(receiver, room: room, code: sessions[place].code, isNew: isNew, at: at)
+        let standing: MediaCredits.Standing =
+            if waits[key] != nil || receiver.hasConnection {
+                .served
+            } else {
+                sessions[place].phase == .new ? .new : .counting
+            }
+        credits.asked(receiver.client, room: room, code: sessions[place].code, standing, at: at)
     }
 
     /// Whether a new session was sent media, or its client was sent some that proves nobody else.
     mutating func isProvenByMedia(_ place: Int, at: Int64) -> Bool {
         let key = Int32(place)
         guard waits[key] == nil, let receiver = receivers[key], let room = room(of: place) else { return true }
-        guard credits.take(receiver, room: room, code: sessions[place].code, at: at) else {
+        guard credits.take(receiver.client, room: room, code: sessions[place].code, at: at) else {
             lackMedia.insert(key)
             return false
         }

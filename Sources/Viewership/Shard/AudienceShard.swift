@@ -48,8 +48,16 @@ struct AudienceShard: ~Copyable {
     var hellos: [Int32: UInt64] = [:]
     /// Milliseconds that new sessions waited for their first media, until they are proven to watch.
     var waits: [Int32: UInt32] = [:]
-    /// By whose media new sessions are proven, a `PeerAddress.account`, until they are.
-    var receivers: [Int32: UInt64] = [:]
+    /// Whose media may be that of sessions whose media is seen.
+    struct Receiver {
+        /// A `PeerAddress.account`.
+        var client: UInt64
+        /// It is sent media by the connection on which it asks for playlists.
+        var hasConnection = false
+    }
+
+    /// New sessions, and those that count by media that was seen.
+    var receivers: [Int32: Receiver] = [:]
     /// New sessions that asked as viewers do, and lack media.
     var lackMedia: Set<Int32> = []
     let credits: MediaCredits
@@ -310,9 +318,9 @@ struct AudienceShard: ~Copyable {
             }
             hellos[Int32(place)] = nil
             waits[Int32(place)] = nil
-            receivers[Int32(place)] = nil
             lackMedia.remove(Int32(place))
         }
+        receivers[Int32(place)] = nil
         strangers.release(place)
         index.remove(sessions[place].code, in: sessions)
         tallies[roomPlace(of: place)].occupants -= 1

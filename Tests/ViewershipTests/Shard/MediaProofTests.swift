@@ -109,6 +109,38 @@ struct MediaProofTests {
         #expect(lackingMedia == 40)
     }
 
+    @Test(
+        "of those who ask beside players that open a connection for each segment, no more count than there are players"
+    )
+    func beside() throws {
+        let others = try (0..<6).map { _ in try begin() }
+        let players = try (0..<2).map { _ in try begin() }
+        var connection: UInt64 = 0
+        func fetch(at seconds: Double) throws {
+            connection += 1
+            try sendMedia(over: connection, at: seconds)
+        }
+        var events: [(at: Double, body: () throws -> Void)] = []
+        for turn in 0..<20 {
+            for (number, sid) in others.enumerated() {
+                let time = 0.13 + Double(turn) * 1.9 + Double(number) * 0.31
+                events.append((time, { record(sid, .playlistServed, at: time) }))
+            }
+            for (number, sid) in players.enumerated() {
+                let time = 3 + Double(turn) * 2 + Double(number) * 0.7
+                events.append((time, { record(sid, .playlistServed, at: time) }))
+                let files = turn == 0 ? [0.03, 0.05, 0.07] : [0.24]
+                for delay in files { events.append((time + delay, { try fetch(at: time + delay) })) }
+            }
+        }
+        for event in events.sorted(by: { $0.at < $1.at }) {
+            stand.advance(to: event.at)
+            try event.body()
+        }
+        // Who asks between a player's first playlist and its first files is taken for it.
+        #expect((2...4).contains(stand.report.joins))
+    }
+
     @Test("players of one address that all ask at one moment, and then all fetch, are as many as they are")
     func atOneMoment() throws {
         for isKept in [true, false] {
