@@ -176,7 +176,9 @@ struct OracleVerdict {
         var broken: [String] = []
         let unnamed = rows.count { $0.kind == nil }
         for kind in kinds {
-            let (own, told) = (lives(kind), rows.filter { $0.kind == kind })
+            // What a cache tells names no player: one that is not known over a kill stays so.
+            let told = rows.filter { $0.kind == kind || kind == .nginx && $0.kind == nil }
+            let own = lives(kind)
             let watched = own.reduce(0) { $0 + $1.watchedSeconds }
             let seconds = told.reduce(0) { $0 + $1.watched }
             let present = own.reduce(0) { $0 + $1.presentSeconds }
@@ -191,8 +193,8 @@ struct OracleVerdict {
                 "\(truePeak)", "\(settled)",
             ])
             // Who is told of without the name of its player came by one of the ways by requests.
-            let joins = told.count...(told.count + (kind.isConnection ? 0 : unnamed))
-            if !joins.contains(own.count) { broken.append("\(kind.name) joins") }
+            let slack = kind.isConnection ? 0 : unnamed
+            if abs(told.count - own.count) > slack { broken.append("\(kind.name) joins") }
             if kind.isConnection, abs(lost) > Self.mostLost { broken.append("\(kind.name) loss") }
             if kind.isConnection || kind == .log, abs(truePeak - settled) > Self.peakError {
                 broken.append("\(kind.name) peak")
