@@ -59,10 +59,16 @@ public struct HLSRenditions: Sendable {
     /// that stands still is left out, for its players would. It is
     /// each viewer's own, and as it is fits into a packet, with the fullest ladder into two that leave together: to compress
     /// it would cost every join some work and have nobody's picture come earlier.
-    func multivariantPlaylist(sid: String) -> ByteBuffer? {
-        guard let main = program.variant(uri: "media.m3u8?sid=\(sid)") else { return nil }
+    ///
+    /// - Parameter isInPath: The addresses name the session in their path, so that those of segments do as well; otherwise in
+    ///   their query, so that segments have one address for all viewers.
+    func multivariantPlaylist(sid: String, isInPath: Bool = false) -> ByteBuffer? {
+        func address(_ name: String) -> String {
+            isInPath ? "~\(sid)/\(name).m3u8" : "\(name).m3u8?sid=\(sid)"
+        }
+        guard let main = program.variant(uri: address("media")) else { return nil }
         let others = renditions.map { name, program in
-            program.standsStill ? nil : program.variant(uri: "\(name).m3u8?sid=\(sid)")
+            program.standsStill ? nil : program.variant(uri: address(name))
         }
         guard program.segmentCount > 1 || !others.contains(where: { $0 == nil }) else { return nil }
         return MultivariantPlaylist.render([main] + others.compactMap(\.self))

@@ -207,7 +207,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         case (.get, _), (.head, _):
             let player = player()
             if case .file(let room, _, _) = request, head.method == .get {
-                site.audience.hear(player, in: room, on: viewer.sid)
+                site.audience.hear(player, in: room, on: MediaRequest.session(in: head.path ?? "") ?? viewer.sid)
             }
             switch site.respond(to: request, query: query, player: player) {
             case .now(let now):
@@ -215,7 +215,8 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 if isPlainFileWanted, case .file(let room, let run, _) = request, now.isWholeFile, head.isPlain,
                     bearer == ViewerBearer()
                 {
-                    plainFile = RepeatedRequest.File(room: room, run: run, fields: head.headerFields)
+                    let sid = MediaRequest.session(in: head.path ?? "")
+                    plainFile = RepeatedRequest.File(room: room, run: run, sid: sid, fields: head.headerFields)
                 }
             case .wait(let wait):
                 begin(wait, for: head, context: context)
@@ -351,8 +352,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// A whole file of so many bytes was sent ahead of this handler, to whoever was given `file`.
     func answeredRepeated(bytes: Int, beside file: RepeatedRequest.File) {
         lastActivity = .now()
-        viewer.noteFile(bytes: bytes)
-        if viewer.sid == nil, let account = site.budget.account(of: client, file.fields) {
+        if let sid = file.sid {
+            noteFile(bytes: bytes, of: sid, in: file.room)
+        } else if viewer.sid != nil {
+            viewer.noteFile(bytes: bytes)
+        } else if let account = site.budget.account(of: client, file.fields) {
             site.audience.mediaServed(in: file.room, to: account, over: connection, at: lastActivity)
         }
         site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
@@ -376,18 +380,51 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         send(head, body, closing: request.asksToClose, context: context)
     }
 
-    /// Of what room a request asks for a media file, and the `PeerAddress.account` of the client that gets it.
-    private func mediaReceiver(of head: HTTPRequest) -> (room: String, client: UInt64)? {
-        // An initialization segment is fetched again and again by some, and plays nothing.
-        guard case .file(let room, _, let name)? = MediaRequest(path: (head.path ?? "").prefix { $0 != "?" }),
-            !name.hasPrefix("init")
-        else { return nil }
-        return site.budget.account(of: client, head.headerFields).map { (room, $0) }
+    /// Who gets a media file.
+    private struct MediaReceiver {
+        var room: String
+        /// The session that the path names.
+        var sid: String?
+        /// A `PeerAddress.account`; nil where nobody knows whose connection it is.
+        var client: UInt64?
+        /// An initialization segment is fetched again and again by some, and plays nothing.
+        var isInitialization: Bool
     }
 
-    private func note(_ response: MediaResponse, bytes: Int, for media: (room: String, client: UInt64)?) {
-        guard viewer.note(response, bytes: bytes), viewer.sid == nil, let media else { return }
-        site.audience.mediaServed(in: media.room, to: media.client, over: connection, at: .now())
+    /// Who gets the media file that a request asks for; nil for a request for anything else.
+    private func mediaReceiver(of head: HTTPRequest) -> MediaReceiver? {
+        let path = head.path ?? ""
+        guard case .file(let room, _, let name)? = MediaRequest(path: path.prefix { $0 != "?" }) else { return nil }
+        return MediaReceiver(
+            room: room,
+            sid: MediaRequest.session(in: path),
+            client: site.budget.account(of: client, head.headerFields),
+            isInitialization: name.hasPrefix("init")
+        )
+    }
+
+    private func note(_ response: MediaResponse, bytes: Int, for media: MediaReceiver?) {
+        if response.viewer == nil, response.allowsRanges, bytes > 0, let media, let sid = media.sid {
+            return noteFile(bytes: bytes, of: sid, in: media.room)
+        }
+        guard viewer.note(response, bytes: bytes), viewer.sid == nil, let media, let client = media.client,
+            !media.isInitialization
+        else { return }
+        site.audience.mediaServed(in: media.room, to: client, over: connection, at: .now())
+    }
+
+    /// A media file, or `bytes` of one, was sent to a session that its request names.
+    private func noteFile(bytes: Int, of sid: String, in room: String) {
+        let event = AudienceEvent(
+            sid: sid,
+            room: room,
+            playback: .hls,
+            kind: .delivered,
+            at: .now(),
+            bytes: bytes,
+            isMediaSeen: true
+        )
+        site.audience.record(event)
     }
 
     private func send(_ head: HTTPResponse, _ body: [ByteBuffer], closing: Bool, context: ChannelHandlerContext) {

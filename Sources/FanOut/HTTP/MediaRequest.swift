@@ -1,6 +1,8 @@
 import HTTPTypes
 
 /// What a player asks the media side of the HTTP port for.
+///
+/// Behind the room the path may name the session, `/live/ROOM/~SID/…`, so that whatever a playlist of it lists does too.
 enum MediaRequest: Equatable {
     /// `/live/ROOM.flv`
     case flv(room: String)
@@ -14,7 +16,8 @@ enum MediaRequest: Equatable {
     /// Reads a request path without its query; nil for paths that are not ours or that name no valid room.
     init?(path: some StringProtocol) {
         guard path.hasPrefix("/live/") else { return nil }
-        let parts = path.dropFirst("/live/".count).split(separator: "/", omittingEmptySubsequences: false)
+        var parts = path.dropFirst("/live/".count).split(separator: "/", omittingEmptySubsequences: false)
+        if parts.count > 2, parts[1].hasPrefix("~") { parts.remove(at: 1) }
         switch parts.count {
         case 1 where parts[0].hasSuffix(".flv"):
             self = .flv(room: String(parts[0].dropLast(".flv".count)))
@@ -30,6 +33,14 @@ enum MediaRequest: Equatable {
             return nil
         }
         guard Self.isName(room) else { return nil }
+    }
+
+    /// The session that a request path names, the query aside; nil for one that names none.
+    static func session(in path: some StringProtocol) -> String? {
+        guard path.hasPrefix("/live/") else { return nil }
+        let parts = path.dropFirst("/live/".count).prefix { $0 != "?" }.split(separator: "/", maxSplits: 2)
+        guard parts.count == 3, parts[1].hasPrefix("~") else { return nil }
+        return String(parts[1].dropFirst())
     }
 
     /// What is asked for says who watches; what is asked for after it goes by the session id.

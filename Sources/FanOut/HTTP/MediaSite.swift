@@ -175,7 +175,8 @@ public struct MediaSite: Sendable {
         guard audience.hasPlace(in: room, for: player) else { return feeds.roomIsFull(for: .hls) }
         let admission = audience.admit(player, to: room)
         guard let sid = admission.sid else { return admission.refusal }
-        guard let playlist = program.multivariantPlaylist(sid: sid) else { return Self.notYet }
+        let isInPath = reading.namesSessionsInPaths && player.isDirect && player.role != .relay
+        guard let playlist = program.multivariantPlaylist(sid: sid, isInPath: isInPath) else { return Self.notYet }
         let compressed = player.readsGzip ? Gzip.compress(playlist) : nil
         return .playlist(compressed ?? playlist, cacheControl: "no-store", isCompressed: compressed != nil)
     }

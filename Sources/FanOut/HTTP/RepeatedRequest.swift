@@ -7,6 +7,8 @@ struct RepeatedRequest {
     struct File {
         let room: String
         let run: String
+        /// The session that the path names.
+        let sid: String?
         /// The request's fields, by which its sender is known behind a proxy.
         let fields: HTTPFields
     }

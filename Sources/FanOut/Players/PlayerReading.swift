@@ -4,6 +4,9 @@ public struct PlayerReading: Sendable {
     public var proxies: TrustedProxies
     /// Whether ids that devices keep for themselves are used; their users have to have agreed.
     public var takesDevices: Bool
+    /// Whether the addresses that direct players are given name the session in their path, so that what they are sent of
+    /// media is theirs for sure.
+    public var namesSessionsInPaths = false
     /// Whose token it is, and whether it is good for that room; throws `ViewerTokenRefusal`.
     public var bearer: (@Sendable (_ token: String, _ room: String) async throws -> ViewerBearer)?
 

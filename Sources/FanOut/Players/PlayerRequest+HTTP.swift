@@ -11,7 +11,7 @@ extension PlayerRequest {
         let fields = head.headerFields
         let origin = reading.proxies.origin(of: fields, peer: peer)
         self.init(
-            sid: query["sid"],
+            sid: query["sid"] ?? MediaRequest.session(in: head.path ?? ""),
             userAgent: fields[.userAgent],
             address: origin.address,
             identity: bearer.identity,
@@ -21,6 +21,7 @@ extension PlayerRequest {
         region = origin.region
         isOfMany = origin.address == peer && peer.map(reading.proxies.include) ?? false
         isMediaSeen = !isOfMany && reading.proxies.showMedia(of: fields, peer: peer)
+        isDirect = isMediaSeen && !TrustedProxies.isForwarded(fields) && !fields.contains(.via)
         readsGzip = Gzip.isAccepted(fields[.acceptEncoding])
         cmcd = query["CMCD"]
         cmcdSession = fields[.cmcdSession]

@@ -49,7 +49,7 @@ extension GatewayConfiguration {
         "viewership.keep_minutes", "viewership.beats_port", "viewership.regions", "viewership.proxies",
         "viewership.region_header",
         "viewership.region", "viewership.device_ids", "viewership.log_lateness",
-        "viewership.robots", "viewership.proxies_cache", "viewership.reports_alone",
+        "viewership.robots", "viewership.proxies_cache", "viewership.session_paths", "viewership.reports_alone",
         "webhooks.allow_private", "webhooks.allow_http", "webhooks.maximum", "webhooks.queue", "webhooks.thresholds",
     ]
 
@@ -140,6 +140,7 @@ extension GatewayConfiguration {
         homeRegion = try read.string("viewership.region")
         takesDeviceIDs = try read.bool("viewership.device_ids") ?? takesDeviceIDs
         proxiesCache = try read.bool("viewership.proxies_cache") ?? proxiesCache
+        namesSessionsInPaths = try read.bool("viewership.session_paths") ?? namesSessionsInPaths
         countsReportsAlone = try read.bool("viewership.reports_alone") ?? countsReportsAlone
         robotList = try read.string("viewership.robots")
         logLateness = try read.int("viewership.log_lateness", in: 1...600) ?? logLateness

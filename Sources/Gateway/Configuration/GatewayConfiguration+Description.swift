@@ -47,6 +47,7 @@ extension GatewayConfiguration {
             "viewership.region: \(homeRegion ?? "none")",
             "viewership.device_ids: \(takesDeviceIDs)",
             "viewership.proxies_cache: \(proxiesCache)",
+            "viewership.session_paths: \(namesSessionsInPaths)",
             "viewership.reports_alone: \(countsReportsAlone)",
             "viewership.robots: \(robotList ?? "none")",
             "viewership.log_lateness: \(logLateness)",

@@ -91,6 +91,12 @@ public struct GatewayConfiguration: Sendable, Equatable {
     ///
     /// Where none does, false: then who asks for playlists alone is no viewer behind those servers either.
     public var proxiesCache = true
+    /// `viewership.session_paths`: whether players that come directly are given addresses that name their session in the
+    /// path, so that it is known of each what it was sent of media.
+    ///
+    /// Where a cache stands in front that adds neither `X-Forwarded-For`, `Forwarded` nor `Via`, false: it would keep each
+    /// segment once for every viewer.
+    public var namesSessionsInPaths = true
     /// `viewership.region_header`: the field in which those servers say the country of a viewer, such as `CF-IPCountry`.
     public var regionHeader: String?
     /// `viewership.region`: where viewers are taken to be of whom nothing else tells it, `DE` or `US-CA`; unset means nowhere.

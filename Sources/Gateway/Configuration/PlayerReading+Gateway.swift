@@ -12,5 +12,6 @@ extension PlayerReading {
             takesDevices: configuration.takesDeviceIDs,
             bearer: { token, room in try await tokens.bearer(of: token, watching: room) }
         )
+        namesSessionsInPaths = configuration.namesSessionsInPaths
     }
 }

@@ -41,6 +41,8 @@ public struct PlayerRequest: Sendable, Equatable {
     public var isOfMany = false
     /// What the same player asks for media is seen by whoever saw this request: no cache in front may answer it.
     public var isMediaSeen = false
+    /// No server in front passed it on, as far as it says.
+    public var isDirect = false
     /// A log of a server in front of us tells of it.
     public var isLogged = false
     /// It takes answers in gzip (RFC 9110 12.5.3).

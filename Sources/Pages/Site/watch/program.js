@@ -72,7 +72,7 @@ export class Program extends EventTarget {
     const { body, url } = await this.takePlaylist();
     const variants = parseMultivariant(body, url).map((variant) => ({ ...variant, url: this.named(variant.url) }));
     if (variants.length === 0) throw new Error('nothing to play');
-    this.sid = new URL(variants[0].url).searchParams.get('sid');
+    this.sid = sessionOf(new URL(variants[0].url));
     const isNative = prefersNative(this.video);
     const playable = isNative ? variants : variants.filter(canPlay);
     if (playable.length === 0) {
@@ -179,4 +179,9 @@ function stateAfter(error) {
   const { status, code } = error instanceof HTTPFailure ? error : {};
   if (status === 503) return code === busy ? 'full' : 'waiting';
   return status === 404 ? 'waiting' : 'failed';
+}
+
+/** The session that an address names, in its query or in its path. */
+function sessionOf({ searchParams, pathname }) {
+  return searchParams.get('sid') ?? /^\/live\/[^/]+\/~([^/]+)\//.exec(pathname)?.[1] ?? null;
 }
