@@ -31,6 +31,7 @@ final class OraclePlayer {
     private var phase: Phase
     private var socket: OracleSocket?
     private var unread: [UInt8] = []
+    /// What names its session, once it was let in.
     private var sid: String?
     private var path = ""
     /// Bytes of the media under way that are still to come; nil while its head is.
@@ -262,7 +263,7 @@ final class OraclePlayer {
 
     // MARK: Playlists
 
-    private func request(_ path: String) -> [UInt8] {
+    private func request(_ path: some StringProtocol) -> [UInt8] {
         Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: \(kind.agent)\r\n\r\n".utf8)
     }
 
@@ -270,10 +271,16 @@ final class OraclePlayer {
         request("/live/\(place.room)/index.m3u8" + (life.device.map { "?did=\($0)" } ?? ""))
     }
 
+    /// What the addresses in its playlist begin with.
+    private var folder: Substring {
+        let whole = path.prefix { $0 != "?" }
+        return whole[...(whole.lastIndex(of: "/") ?? whole.startIndex)]
+    }
+
     /// By parts: the playlist that has one segment more, which is answered when there is one.
     private var playlistRequest: [UInt8] {
         guard kind == .llhls, let lastSequence else { return request(path) }
-        return request("\(path)&_HLS_msn=\(lastSequence + 1)")
+        return request("\(path)\(path.contains("?") ? "&" : "?")_HLS_msn=\(lastSequence + 1)")
     }
 
     private func ask(_ now: Double) {
@@ -294,11 +301,9 @@ final class OraclePlayer {
             return phase = .resting(until: now + 0.5)
         }
         if path.isEmpty {
-            guard let line = answer.lines.first(where: { !$0.hasPrefix("#") }),
-                let name = line.split(separator: "=").last
-            else { return retry(now) }
+            guard let line = answer.lines.first(where: { !$0.hasPrefix("#") }) else { return retry(now) }
             path = "/live/\(place.room)/\(line)"
-            letIn(String(name), now)
+            letIn(String(line), now)
             return phase = .resting(until: now)
         }
         life.answers.append(now)
@@ -310,7 +315,7 @@ final class OraclePlayer {
         }
         rest = nil
         phase = .fetching(until: next)
-        if socket?.send(request("/live/\(place.room)/\(media)")) != true { retry(now) }
+        if socket?.send(request(folder + media)) != true { retry(now) }
     }
 
     // MARK: Media
