@@ -52,6 +52,8 @@ extension AudienceShard {
         } else {
             tallies[Int(room)].resumable += 1
             if let viewer = row.viewer { _ = attribute(place, to: viewer, at: now) }
+            // A third run is to know where it ended, and not to take it for one that went on to the end of this one.
+            tell(place, end: session.mark, isClosed: false)
             end + grace <= now && row.end != nil ? close(place) : schedule(place, deadline: session.since + grace)
         }
         if lastSeen + max(grace, hlsTimeout, llhlsTimeout) <= now, sessions[place].phase != .vacant {

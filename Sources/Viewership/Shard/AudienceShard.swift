@@ -113,7 +113,7 @@ struct AudienceShard: ~Copyable {
         configuration: ViewershipConfiguration,
         clients: ClientSessionLedger,
         places: RoomPlaces = RoomPlaces(),
-        credits: MediaCredits? = nil,
+        credits: MediaCredits,
         now: Int64,
         startSecond: UInt32,
         wallZero: Int64 = 0
@@ -129,7 +129,7 @@ struct AudienceShard: ~Copyable {
         llhlsTimeout = Int64(configuration.timeout(of: .llhls) * 1000)
         longestBuffer = Int64(configuration.longestBuffer * 1000)
         longestInterval = Int64(configuration.longestInterval * 1000)
-        self.credits = credits ?? MediaCredits(lifetime: longestInterval)
+        self.credits = credits
         countsReportsAlone = configuration.countsReportsAlone
         sessionLimit = max(1, configuration.sessionLimit / SessionID.shardCount)
         roomLimit = configuration.roomLimit

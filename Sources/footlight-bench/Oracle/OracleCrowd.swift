@@ -5,8 +5,8 @@ import Synchronization
 
 /// Where the players of an oracle go, and when.
 struct OraclePlace: Sendable {
-    let rtmpPort: Int
-    let httpPort: Int
+    /// Where each kind of player connects to.
+    let ports: [OracleLife.Kind: Int]
     let room: String
     let script: OracleScript
 }
@@ -44,7 +44,7 @@ final class OracleCrowd: Sendable {
 
     private func run(_ counts: [OracleLife.Kind: Int], _ place: OraclePlace, _ start: MonotonicTime) {
         let players = OracleLife.Kind.allCases.flatMap { kind in
-            (0..<(counts[kind] ?? 0)).map { _ in OraclePlayer(kind, place) }
+            (0..<(counts[kind] ?? 0)).map { OraclePlayer(kind, $0, place) }
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 17, alignment: 16)
         defer { buffer.deallocate() }

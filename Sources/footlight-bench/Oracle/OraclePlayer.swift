@@ -15,6 +15,8 @@ final class OraclePlayer {
         case resting(until: Double)
         /// An answer to a playlist is under way.
         case asking
+        /// Media that the playlist named is under way; the next playlist is asked for then.
+        case fetching(until: Double)
         case over
     }
 
@@ -23,14 +25,22 @@ final class OraclePlayer {
 
     private let place: OraclePlace
     private let kind: OracleLife.Kind
+    private let port: Int
+    /// Where its connections come from.
+    private let origin: UInt32
     private var phase: Phase
     private var socket: OracleSocket?
     private var unread: [UInt8] = []
+    /// What names its session, once it was let in.
     private var sid: String?
     private var path = ""
+    /// Bytes of the media under way that are still to come; nil while its head is.
+    private var rest: Int?
     private var lastSequence: Int?
     private var leaveAt = 0.0
     private var blip: (at: Double, length: Double)?
+    /// Since when it is away for a moment.
+    private var awaySince: Double?
     private var nextAcknowledgement = 0.0
     /// Bytes of its connection that came behind the answer to its request.
     private var flowed = 0
@@ -39,13 +49,27 @@ final class OraclePlayer {
     private var life: OracleLife
     private(set) var lives: [OracleLife] = []
 
-    init(_ kind: OracleLife.Kind, _ place: OraclePlace) {
+    /// - Parameter number: Tells it from the others of its kind.
+    init(_ kind: OracleLife.Kind, _ number: Int, _ place: OraclePlace) {
         self.kind = kind
         self.place = place
+        port = place.ports[kind] ?? 0
+        origin = Self.origin(of: kind, number)
         // Every other place is one device's, whoever plays on it; the rest do not say.
         let device = kind.isConnection || Bool.random() ? nil : UUID().uuidString.replacing("-", with: "")
         life = OracleLife(kind: kind, device: device)
         phase = .waiting(until: .random(in: 0...place.script.ramp))
+    }
+
+    /// Behind a cache each has an address of its own of this machine, for that is what the gateway is told of it.
+    private static func origin(of kind: OracleLife.Kind, _ number: Int) -> UInt32 {
+        let network: UInt32
+        switch kind {
+        case .rtmp, .flv, .hls, .llhls: return OracleSocket.loopback
+        case .nginx: network = 0x7F0A_0000
+        case .log: network = 0x7F14_0000
+        }
+        return network | UInt32(truncatingIfNeeded: number / 250 % 250) << 8 | UInt32(1 + number % 250)
     }
 
     /// Does what is due.
@@ -67,6 +91,7 @@ final class OraclePlayer {
         case .resting(let until):
             if now >= until { ask(now) }
         case .asking: read(now, buffer, isDropped: false)
+        case .fetching(let next): fetch(now, until: next, buffer)
         }
     }
 
@@ -77,16 +102,17 @@ final class OraclePlayer {
 
     private func open(_ now: Double) {
         unread = []
-        guard let made = OracleSocket(port: kind == .rtmp ? place.rtmpPort : place.httpPort) else { return retry(now) }
+        guard let made = OracleSocket(port: port, from: origin) else { return retry(now) }
         let session = sid.map { "?sid=\($0)" } ?? ""
         let opening: [UInt8]
         switch kind {
         case .rtmp:
-            opening = PlayDialogue(port: place.rtmpPort, application: "live", stream: place.room + session).hello
+            opening = PlayDialogue(port: port, application: "live", stream: place.room + session).hello
         case .flv: opening = request("/live/\(place.room).flv\(session)")
-        case .hls, .llhls: opening = path.isEmpty ? indexRequest : playlistRequest
+        case .hls, .llhls, .nginx, .log: opening = path.isEmpty ? indexRequest : playlistRequest
         }
         asked = now
+        awaySince = nil
         guard made.send(opening) else { return retry(now) }
         socket = consume made
         phase = kind.isConnection || path.isEmpty ? .opening : .asking
@@ -100,6 +126,7 @@ final class OraclePlayer {
     private func close(_ now: Double) {
         socket = nil
         unread = []
+        rest = nil
         if kind.isConnection, let last = life.spans.indices.last, life.spans[last].close == .infinity {
             life.spans[last].close = now
         }
@@ -110,6 +137,7 @@ final class OraclePlayer {
         // Not before it is proven, so that it can be known whether it counts.
         guard isProven(now) else { return }
         close(now)
+        awaySince = now
         phase = .waiting(until: now + length)
     }
 
@@ -120,7 +148,9 @@ final class OraclePlayer {
             return
         }
         close(now)
-        life.left = now
+        // Who does not come back from a moment away left when that began.
+        life.left = awaySince ?? now
+        awaySince = nil
         lives.append(life)
         life = OracleLife(kind: kind, device: life.device)
         (sid, path, lastSequence, blip) = (nil, "", nil, nil)
@@ -172,14 +202,14 @@ final class OraclePlayer {
         switch kind {
         case .rtmp: takeRTMP(now)
         case .flv: takeFLV(now)
-        case .hls, .llhls: takeAnswer(now)
+        case .hls, .llhls, .nginx, .log: takeAnswer(now)
         }
     }
 
     private func takeRTMP(_ now: Double) {
         if unread.count >= PlayDialogue.answerLength, asked >= 0 {
             let session = sid.map { "?sid=\($0)" } ?? ""
-            let dialogue = PlayDialogue(port: place.rtmpPort, application: "live", stream: place.room + session)
+            let dialogue = PlayDialogue(port: port, application: "live", stream: place.room + session)
             guard socket?.send(dialogue.request) == true else { return retry(now) }
             asked = -1
         }
@@ -193,25 +223,25 @@ final class OraclePlayer {
             return
         }
         let sid = String(decoding: said[(found + 6)..<(found + 38)], as: UTF8.self)
-        flow(sid, behind: said.endIndex - found - 38, now)
+        flow(sid, behind: said.endIndex - found - 38, since: now, now)
     }
 
     private func takeFLV(_ now: Double) {
-        guard let end = OracleAnswer.headEnd(unread) else { return }
+        guard let end = OracleHead.end(of: unread) else { return }
         let head = String(decoding: unread[..<end], as: UTF8.self)
         guard head.hasPrefix("HTTP/1.1 200"), let sid = head.firstMatch(of: /X-Footlight-Session: (\S+)/)?.output.1
         else {
             life.refusals += 1
             return retry(now)
         }
-        flow(String(sid), behind: unread.endIndex - end, now)
+        flow(String(sid), behind: unread.endIndex - end, since: asked, now)
     }
 
-    private func flow(_ sid: String, behind count: Int, _ now: Double) {
+    private func flow(_ sid: String, behind count: Int, since begin: Double, _ now: Double) {
         letIn(sid, now)
         unread = []
         nextAcknowledgement = now + 10
-        (flowed, letInAt) = (0, now)
+        (flowed, letInAt) = (0, begin)
         phase = .flowing
         noteMedia(count, now)
     }
@@ -221,7 +251,7 @@ final class OraclePlayer {
     private func noteMedia(_ count: Int, _ now: Double) {
         let isFirst = flowed <= Self.mostBeforeMedia
         flowed += count
-        if isFirst, flowed > Self.mostBeforeMedia { life.spans.append((letInAt, now, .infinity)) }
+        if isFirst, flowed > Self.mostBeforeMedia { life.spans.append(OracleLife.Span(letIn: letInAt, open: now)) }
     }
 
     /// A server asks now and then whether somebody is there, and takes any byte for an answer.
@@ -233,25 +263,32 @@ final class OraclePlayer {
 
     // MARK: Playlists
 
-    private func request(_ path: String) -> [UInt8] {
-        Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: VLC/3.0.20 LibVLC/3.0.20\r\n\r\n".utf8)
+    private func request(_ path: some StringProtocol) -> [UInt8] {
+        Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: \(kind.agent)\r\n\r\n".utf8)
     }
 
     private var indexRequest: [UInt8] {
         request("/live/\(place.room)/index.m3u8" + (life.device.map { "?did=\($0)" } ?? ""))
     }
 
+    /// What the addresses in its playlist begin with.
+    private var folder: Substring {
+        let whole = path.prefix { $0 != "?" }
+        return whole[...(whole.lastIndex(of: "/") ?? whole.startIndex)]
+    }
+
     /// By parts: the playlist that has one segment more, which is answered when there is one.
     private var playlistRequest: [UInt8] {
         guard kind == .llhls, let lastSequence else { return request(path) }
-        return request("\(path)&_HLS_msn=\(lastSequence + 1)")
+        return request("\(path)\(path.contains("?") ? "&" : "?")_HLS_msn=\(lastSequence + 1)")
     }
 
     private func ask(_ now: Double) {
         guard socket != nil else { return open(now) }
         asked = now
         phase = .asking
-        if socket?.send(playlistRequest) != true { retry(now) }
+        if path.isEmpty { phase = .opening }
+        if socket?.send(path.isEmpty ? indexRequest : playlistRequest) != true { retry(now) }
     }
 
     private func takeAnswer(_ now: Double) {
@@ -264,19 +301,47 @@ final class OraclePlayer {
             return phase = .resting(until: now + 0.5)
         }
         if path.isEmpty {
-            guard let line = answer.lines.first(where: { !$0.hasPrefix("#") }),
-                let name = line.split(separator: "=").last
-            else { return retry(now) }
+            guard let line = answer.lines.first(where: { !$0.hasPrefix("#") }) else { return retry(now) }
             path = "/live/\(place.room)/\(line)"
-            letIn(String(name), now)
+            letIn(String(line), now)
             return phase = .resting(until: now)
         }
         life.answers.append(now)
-        let first = answer.lines.first { $0.hasPrefix("#EXT-X-MEDIA-SEQUENCE:") }
-            .flatMap { Int($0.split(separator: ":")[1]) }
-        lastSequence = first.map { $0 + answer.lines.count { !$0.hasPrefix("#") } - 1 }
+        lastSequence = answer.lastSequence
         let isBlocking = kind == .llhls && lastSequence != nil
         let next = isBlocking ? now : asked + OracleScript.poll * .random(in: 0.9...1.1)
+        guard let media = answer.newestMedia(byPart: kind == .llhls) else {
+            return phase = .resting(until: max(next, now))
+        }
+        rest = nil
+        phase = .fetching(until: next)
+        if socket?.send(request(folder + media)) != true { retry(now) }
+    }
+
+    // MARK: Media
+
+    /// Reads media to its end, and drops it.
+    private func fetch(_ now: Double, until next: Double, _ buffer: UnsafeMutableRawBufferPointer) {
+        while rest != 0 {
+            let most = min(rest ?? buffer.count, buffer.count)
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<most])
+            guard let reading = socket?.read(piece, isDropped: rest != nil) else { return }
+            switch reading {
+            case .nothing: return
+            case .closed: return retry(now)
+            case .bytes(let count):
+                if let rest {
+                    self.rest = rest - count
+                    continue
+                }
+                unread += piece[..<count]
+                guard let head = OracleHead(unread) else { continue }
+                rest = max(0, head.length + head.bodyLength - unread.count)
+                unread = []
+                if head.status == 200 { life.files += 1 } else { life.refusals += 1 }
+            }
+        }
+        rest = nil
         phase = .resting(until: max(next, now))
     }
 }

@@ -7,14 +7,16 @@ final class OracleProgram {
     private let feed: LiveFeed
 
     /// Makes the room, and returns when its program can be played in every way.
-    init(room: String, _ gateway: GatewayProcess) async throws {
+    ///
+    /// - Parameter kilobits: A second, sound included.
+    init(room: String, _ gateway: GatewayProcess, kilobits: Int) async throws {
         try await gateway.makeRoom(room)
         let push = RTMPPush(
             name: "program",
             address: try gateway.programAddress(of: room),
             policy: TargetPolicy(allowsPrivateAddresses: true)
         )
-        let clip = try await Clip.program(hasSound: true, seconds: 10)
+        let clip = try await Clip.program(hasSound: true, seconds: 10, kilobits: kilobits)
         push.start()
         feed = try LiveFeed(clip) { push.receive($0) }
         self.push = push

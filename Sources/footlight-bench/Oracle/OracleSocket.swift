@@ -9,27 +9,41 @@ struct OracleSocket: ~Copyable {
         case closed
     }
 
+    /// 127.0.0.1, from where the kernel takes who says nothing else.
+    static let loopback: UInt32 = 0x7F00_0001
+
     private let descriptor: Int32
 
     /// Nil when nobody listens.
-    init?(port: Int) {
+    ///
+    /// - Parameter origin: The address it comes from, one of 127.0.0.0/8.
+    init?(port: Int, from origin: UInt32 = loopback) {
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_INET, kind, 0)
         guard descriptor >= 0 else { return nil }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 || errno == EINPROGRESS else {
+        let isBound = origin == Self.loopback || Self.with(0, origin) { Glibc.bind(descriptor, $0, $1) } == 0
+        let result = isBound ? Self.with(port, Self.loopback) { Glibc.connect(descriptor, $0, $1) } : -1
+        guard isBound, result == 0 || errno == EINPROGRESS else {
             close(descriptor)
             return nil
         }
         self.descriptor = descriptor
+    }
+
+    private static func with(
+        _ port: Int,
+        _ host: UInt32,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(truncatingIfNeeded: port)).bigEndian
+        address.sin_addr.s_addr = in_addr_t(host).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 
     deinit { close(descriptor) }

@@ -4,7 +4,7 @@
 /// time-out. So there are two bounds, and what the gateway says has to lie between them.
 struct OracleTruth {
     /// When the gateway was killed, and when it listened again.
-    struct Crash {
+    struct Kill: Sendable {
         let killed: Double
         let listening: Double
     }
@@ -16,8 +16,10 @@ struct OracleTruth {
     /// Timers go by the second, and are looked at once a second. A player by parts has a shorter time, but one that begins
     /// anew asks like any other at first.
     private static let timeout = 14.0
-    /// Seconds of writing that may be lost with the process.
-    private static let unwritten = 2.0
+    /// Seconds of proofs that may be lost with the process.
+    static let unwritten = 0.2
+    /// Around a kill, how long nobody may have heard what a cache told, in seconds.
+    private static let deaf = 0.2
 
     private let leastSteps: [(at: Double, count: Int)]
     private let mostSteps: [(at: Double, count: Int)]
@@ -25,7 +27,7 @@ struct OracleTruth {
     /// - Parameters:
     ///   - lives: Of the kinds that are looked at together.
     ///   - tolerance: Seconds by which a moment seen from outside may differ from the gateway's.
-    init(_ lives: [OracleLife], crash: Crash?, tolerance: Double) {
+    init(_ lives: [OracleLife], kills: [Kill], tolerance: Double) {
         var (least, most): ([Double: Int], [Double: Int]) = ([:], [:])
         func add(_ from: Double, _ to: Double, to bound: inout [Double: Int]) {
             guard from < to else { return }
@@ -45,11 +47,12 @@ struct OracleTruth {
                     add(possibly - tolerance, span.close + tolerance, to: &most)
                     isPossible = isPossible || span.close > proven - tolerance
                     // What was proven right before the kill may be forgotten.
-                    let isWritten = crash.map { span.open > $0.killed || proven < $0.killed - Self.unwritten } ?? true
+                    let next = kills.first { $0.killed >= span.open }
+                    let isWritten = next.map { proven < $0.killed - Self.unwritten } ?? true
                     isSure = isSure || (span.close > proven + tolerance && isWritten)
                 }
             } else {
-                Self.add(life, crash, tolerance, least: { add($0, $1, to: &least) }, most: { add($0, $1, to: &most) })
+                Self.add(life, kills, tolerance, least: { add($0, $1, to: &least) }, most: { add($0, $1, to: &most) })
             }
         }
         leastSteps = Self.steps(least)
@@ -58,34 +61,39 @@ struct OracleTruth {
 
     private static func add(
         _ life: OracleLife,
-        _ crash: Crash?,
+        _ kills: [Kill],
         _ tolerance: Double,
         least: (Double, Double) -> Void,
         most: (Double, Double) -> Void
     ) {
         guard let left = life.left, let last = life.answers.last else { return }
         /// The first playlist so many seconds after the first one of them all.
-        func proven(_ answers: ArraySlice<Double>, after gap: Double) -> Double? {
-            answers.first.flatMap { first in answers.first { $0 - first >= gap } }
+        func proven(_ answers: some Sequence<Double>, after gap: Double) -> Double? {
+            var first: Double?
+            for answer in answers {
+                if answer - (first ?? answer) >= gap { return answer }
+                first = first ?? answer
+            }
+            return nil
         }
-        let answers = life.answers[...]
-        if let earliest = proven(answers, after: qualifying.requests - 0.1) {
+        if let earliest = proven(life.answers, after: qualifying.requests - 0.1) {
             // A kill changes nothing: when each was last heard of is written down every second.
             most(earliest - tolerance, last + timeout + tolerance)
         }
-        let latest = proven(answers, after: qualifying.requests + 0.1)
-        guard let crash else {
-            if let latest { least(latest + tolerance, left - tolerance) }
-            return
+        // A log tells of all of them, whenever the gateway is there to read it; a cache tells nobody then.
+        let isLogged = life.kind == .log
+        let kills = isLogged ? [] : kills
+        var (since, begins, isKnown) = (-Double.infinity, 0.0, false)
+        for kill in kills + [Kill(killed: .infinity, listening: .infinity)] {
+            let heard = life.answers.lazy.filter { $0 > since && $0 < kill.killed - (isLogged ? 0 : deaf) }
+            let known = isKnown ? begins : proven(heard, after: qualifying.requests + 0.1)
+            if let known {
+                // Who was proven before a kill counts from the moment the gateway is back, and until its time-out.
+                least(max(known, begins) + tolerance, min(left - tolerance, kill.killed))
+                isKnown = isKnown || known < kill.killed - unwritten
+            }
+            (since, begins) = (kill.listening + deaf, kill.listening)
         }
-        if let latest, latest < crash.killed {
-            least(latest + tolerance, min(left - tolerance, crash.killed))
-        }
-        // Known again with its next playlist; proven again when that was not written.
-        let later = answers.drop { $0 < crash.listening }
-        let isKnown = latest.map { $0 < crash.killed - unwritten } ?? false
-        guard let again = isKnown ? later.first : proven(later, after: qualifying.requests + 0.1) else { return }
-        least(again + tolerance, left - tolerance)
     }
 
     private static func steps(_ changes: [Double: Int]) -> [(at: Double, count: Int)] {
@@ -113,9 +121,9 @@ struct OracleTruth {
 
     /// The largest number that watched at once, whether they were proven yet or not: settled figures begin with the first
     /// media and end with the last.
-    static func peak(of lives: [OracleLife]) -> Int {
+    static func peak(of spans: [(from: Double, to: Double)]) -> Int {
         var changes: [Double: Int] = [:]
-        for span in lives.flatMap(\.watched) {
+        for span in spans {
             changes[span.from, default: 0] += 1
             changes[span.to, default: 0] -= 1
         }
