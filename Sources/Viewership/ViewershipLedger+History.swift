@@ -25,7 +25,8 @@ extension ViewershipLedger {
             if book.journal.generation == generation {
                 let minute = minute(at: now)
                 book.writeTotal(minute: minute)
-                book.journal.add(RunCounters(startups: cut.startups, beats: cut.beats))
+                let lag = logLag.load(ordering: .relaxed)
+                book.journal.add(RunCounters(startups: cut.startups, beats: cut.beats, logLag: lag > 0 ? lag : nil))
                 for (shard, ages) in cut.lastHits.enumerated() {
                     let hits = LastHits(asOf: wall.date(of: now.milliseconds), ages: ages)
                     book.journal.add(hits, shard: UInt8(shard))
@@ -95,6 +96,8 @@ extension ViewershipLedger {
         hasRestored.store(true, ordering: .relaxed)
         let now = clock.now.milliseconds
         let lastSeen = max(lastWritten, min(recovered.livedUntil ?? lastWritten, wall.date(of: now)))
+        // What logs are still to tell is as late as it was.
+        logsLag(milliseconds: min(max(recovered.counters.logLag ?? 0, 0), RunCounters.mostLag))
         let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
         book.withLock { book in
             book.restore(recovered, at: now)
@@ -277,6 +280,7 @@ extension ShardOutput.Session {
             bytes: row.bytes,
             viewer: row.viewer.map { ViewerKey(value: $0, kind: row.isUser ? .user : .device) },
             isHeard: row.isHeard,
+            isLogged: row.isLogged,
             reason: row.reason,
             isClosed: row.isClosed
         )

@@ -55,6 +55,8 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
     let hasRestored = Atomic<Bool>(false)
     /// A server in front of us tells of media, and not of playlists alone.
     let areBeatsOfMedia = Atomic<Bool>(false)
+    /// By how much what logs tell comes late, in milliseconds.
+    let logLag = Atomic<Int64>(0)
     let refusedCodes = Atomic<Int>(0)
     let refusedForms = Atomic<Int>(0)
     let refusedLines = Atomic<Int>(0)
@@ -275,6 +277,7 @@ public final class ViewershipLedger: Sendable, AudienceObserving {
 
     /// Says by how much what logs tell comes later than it happened; it never gets less.
     public func logsLag(milliseconds: Int64) {
+        logLag.max(milliseconds, ordering: .relaxed)
         for index in owners.indices { withShard(index) { $0.logLag = max($0.logLag, milliseconds) } }
     }
 

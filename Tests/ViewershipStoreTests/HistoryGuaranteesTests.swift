@@ -236,4 +236,37 @@ struct HistoryGuaranteesTests {
         #expect(abs(watched + lost - truth) < truth * 0.005, "\(watched) of \(truth), \(lost) lost")
         #expect(abs(Double(rows.map(\.watched).reduce(0, +)) / 1000 + lost - truth) < truth * 0.005)
     }
+
+    @Test("G3 who is known by a late log counts on over a kill for as long as its log is late")
+    func lateLog() async throws {
+        let stand = try HistoryStand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        stand.ledger.logsLag(milliseconds: 11_000)
+        func tell(at seconds: Double) {
+            stand.clock.move(to: stand.start.advanced(seconds: seconds + 11))
+            stand.ledger.record(
+                AudienceEvent(
+                    sid: sid,
+                    room: stand.room,
+                    playback: .hls,
+                    kind: .playlistServed,
+                    at: stand.start.advanced(seconds: seconds),
+                    isElsewhere: true,
+                    isLogged: true
+                )
+            )
+        }
+        for second in stride(from: 0.0, through: 20, by: 2) { tell(at: second) }
+        stand.advance(to: 31)
+        #expect(await stand.write())
+        stand.clock.move(to: stand.start.advanced(seconds: 32))
+        stand.restart()
+        for second in 33...42 {
+            stand.advance(to: Double(second))
+            #expect(stand.ledger.report(room: stand.room).concurrent == 1, "after \(second) s")
+        }
+        tell(at: 32)
+        let report = stand.ledger.report(room: stand.room)
+        #expect(report.joins == 1 && report.watchTimeSeconds == 32)
+    }
 }

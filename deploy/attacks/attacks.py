@@ -355,7 +355,7 @@ def byte_counts(gateway):
     gateway.start()
     show = Show(gateway)
     _, playlist = gateway.request("GET", "/live/one/index.m3u8", token=None)
-    session = re.search(r"sid=([A-Za-z0-9_-]{32})", playlist.decode()).group(1)
+    session = re.search(r"(?:sid=|~)([A-Za-z0-9_-]{32})", playlist.decode()).group(1)
     gateway.request("GET", f"/live/one/media.m3u8?sid={session}", token=None)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for count in (2**63 - 1, 2**63 - 1, 2**64, -1):

@@ -42,6 +42,8 @@ public struct SessionRow: Sendable, Equatable {
     public var estimate: UInt64?
     /// The player reported of itself.
     public var isHeard: Bool
+    /// A log tells of it, some time after its requests.
+    public var isLogged: Bool
     /// Why it ended.
     public var reason: AudienceEvent.CloseReason?
     /// It does not come back.
@@ -68,6 +70,7 @@ public struct SessionRow: Sendable, Equatable {
         isUser: Bool = false,
         estimate: UInt64? = nil,
         isHeard: Bool = false,
+        isLogged: Bool = false,
         reason: AudienceEvent.CloseReason? = nil,
         isClosed: Bool = false
     ) {
@@ -90,6 +93,7 @@ public struct SessionRow: Sendable, Equatable {
         self.isUser = isUser
         self.estimate = estimate
         self.isHeard = isHeard
+        self.isLogged = isLogged
         self.reason = reason
         self.isClosed = isClosed
     }

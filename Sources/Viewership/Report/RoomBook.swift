@@ -325,6 +325,7 @@ extension SessionRow {
             isUser: session.viewer?.kind == .user,
             estimate: session.estimate,
             isHeard: session.isHeard,
+            isLogged: session.isLogged,
             reason: session.reason,
             isClosed: session.isClosed
         )

@@ -25,6 +25,7 @@ extension AudienceShard {
         var session = ViewerSession(nonce: 0, code: row.code, cell: makeCell(key), since: end, lastHit: end)
         session.flags = [.isCredited, .isRecovered, .isTimed]
         if row.isHeard { session.flags.insert(.isHeard) }
+        session.isLogged = row.isLogged
         session.start = row.start
         session.watched = row.watched
         session.stalled = row.stalled

@@ -505,6 +505,7 @@ extension AudienceShard {
             viewer: viewerKey(of: session.viewer),
             estimate: estimate,
             isHeard: session.flags.contains(.isHeard),
+            isLogged: session.isLogged,
             reason: end == nil ? nil : session.endReason,
             isClosed: isClosed
         )

@@ -50,6 +50,8 @@ struct ShardOutput {
         var estimate: UInt64?
         /// Its player reported of itself.
         var isHeard = false
+        /// A log tells of it.
+        var isLogged = false
         /// Why it ended.
         var reason: AudienceEvent.CloseReason?
         /// It does not come back.

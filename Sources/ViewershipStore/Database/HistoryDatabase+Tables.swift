@@ -136,6 +136,9 @@ extension HistoryDatabase {
                     """
             )
         }
+        migrator.registerMigration("11 sessions that logs tell of") { database in
+            try database.execute(sql: "ALTER TABLE session ADD COLUMN logged INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 }

@@ -162,15 +162,16 @@ extension HistoryDatabase {
             """
             INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,
             switches, viewer, is_user, estimate, heard, reason, closed, watched_until, poll, renditions,
-            bytes, place)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            bytes, place, logged)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (code, began) DO UPDATE SET place = excluded.place, ended = excluded.ended, watched = max(watched, excluded.watched),
             stalled = max(stalled, excluded.stalled), protocol = excluded.protocol, rendition = excluded.rendition,
             region = excluded.region, client = excluded.client, switches = excluded.switches,
             viewer = coalesce(excluded.viewer, viewer), is_user = max(is_user, excluded.is_user),
             estimate = coalesce(excluded.estimate, estimate), heard = max(heard, excluded.heard),
             reason = excluded.reason, closed = excluded.closed, watched_until = excluded.watched_until,
-            poll = excluded.poll, renditions = excluded.renditions, bytes = max(bytes, excluded.bytes)
+            poll = excluded.poll, renditions = excluded.renditions, bytes = max(bytes, excluded.bytes),
+            logged = excluded.logged
             """,
             with: [
                 Int64(bitPattern: row.code), row.start, Int(row.shard), row.epoch, row.end, row.watched, row.stalled,
@@ -178,6 +179,7 @@ extension HistoryDatabase {
                 row.dimensions.client.rawValue, row.switches, row.viewer.map { Int64(bitPattern: $0) }, row.isUser,
                 row.estimate.map { Int64(bitPattern: $0) }, row.isHeard, row.reason?.rawValue, row.isClosed,
                 row.watchedUntil, row.poll, RenditionList.text(of: row.renditions), row.bytes, row.place,
+                row.isLogged,
             ],
             in: database
         )

@@ -156,6 +156,7 @@ extension SessionRow {
             isUser: row.decode(forColumn: "is_user"),
             estimate: row.decode(Int64?.self, forColumn: "estimate").map { UInt64(bitPattern: $0) },
             isHeard: row.decode(forColumn: "heard"),
+            isLogged: row.decode(forColumn: "logged"),
             reason: row.decode(String?.self, forColumn: "reason").flatMap { AudienceEvent.CloseReason(rawValue: $0) },
             isClosed: row.decode(forColumn: "closed")
         )
