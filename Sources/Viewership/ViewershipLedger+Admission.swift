@@ -20,8 +20,11 @@ extension ViewershipLedger {
                 // The token says what it is; the id is a viewer's, who may be playing by it.
                 return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
             }
-            // A log knows better who it is than the server that asked for it at first, and so does a proxy that says it late.
-            let isNews = request.isLogged || request.region != nil && lacksRegion(id)
+            // A log knows better who it is than the server that asked for it at first, and so does a proxy that says it late,
+            // or the player itself that comes directly.
+            let isNews =
+                request.isLogged || request.region != nil && lacksRegion(id)
+                || request.isMediaSeen && lacksReceiver(id)
             guard let standing, !isNews else { return admit(id, request, to: room) }
             if request.isStarved { starved(id, room: room) }
             return standing ? .viewer(sid: offered) : .uncounted(sid: offered)
@@ -239,6 +242,10 @@ extension ViewershipLedger {
     /// Whether the id is known and proven, and may count; nil for one that is not.
     private func standing(of id: SessionID, room: String) -> Bool? {
         owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
+    }
+
+    private func lacksReceiver(_ id: SessionID) -> Bool {
+        owners[id.shard].shard.withLock { $0.lacksReceiver(id) }
     }
 
     private func lacksRegion(_ id: SessionID) -> Bool {

@@ -43,8 +43,9 @@ final class MediaCredits: Sendable {
     }
 
     private struct Client {
-        /// Files that may prove any session.
+        /// Files that may prove any session, and when the latest of them was sent.
         var files: UInt8 = 0
+        var filesAt: Int64 = .min
         /// Whoever was the last to be answered a playlist comes last.
         var askers: [Asker] = []
         /// The one that served last comes last.
@@ -104,7 +105,7 @@ final class MediaCredits: Sendable {
 
     /// A client was sent a media file of a room, nobody knows by which connection.
     func add(_ client: UInt64, room: String, at: Int64) {
-        change(client, room, at) { $0.files = min($0.files + 1, Self.mostFiles) }
+        change(client, room, at) { addFile(to: &$0, at: at) }
     }
 
     /// A client was sent a media file of a room by a connection that no playlist was asked for on, or those of several.
@@ -116,7 +117,7 @@ final class MediaCredits: Sendable {
             // Whoever it served before, or the next one; and else another file of who asked last.
             let served = known.flatMap { client.asker($0.code, at: at) }
             guard let asker = served ?? client.next(at: at) else {
-                client.files = min(client.files + 1, Self.mostFiles)
+                addFile(to: &client, at: at)
                 return
             }
             let code = client.askers[asker].code
@@ -155,7 +156,7 @@ final class MediaCredits: Sendable {
             guard var known = clients[key], !isOld(known.at, at: at) else { return false }
             if let place = known.proven.firstIndex(of: code) {
                 known.proven.remove(at: place)
-            } else if known.files > 0 {
+            } else if known.files > 0, !isOld(known.filesAt, at: at) {
                 known.files -= 1
             } else {
                 return false
@@ -163,6 +164,11 @@ final class MediaCredits: Sendable {
             clients[key] = known
             return true
         }
+    }
+
+    private func addFile(to client: inout Client, at: Int64) {
+        client.files = isOld(client.filesAt, at: at) ? 1 : min(client.files + 1, Self.mostFiles)
+        client.filesAt = max(client.filesAt, at)
     }
 
     private func change(_ client: UInt64, _ room: String, _ at: Int64, _ body: (inout Client) -> Void) {

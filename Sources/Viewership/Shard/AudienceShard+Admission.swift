@@ -59,6 +59,12 @@ extension AudienceShard {
         return !sessions[place].flags.contains(.isExcluded)
     }
 
+    /// Whether the session is still to be proven, and nobody has said whose media may prove it.
+    func lacksReceiver(_ id: SessionID) -> Bool {
+        guard let place = index.find(id.code, in: sessions) else { return false }
+        return sessions[place].phase == .new && receivers[Int32(place)] == nil
+    }
+
     /// Whether nobody who is believed has said where the session is.
     func lacksRegion(_ id: SessionID) -> Bool {
         index.find(id.code, in: sessions).map { regionSource(of: $0) < .told } ?? false

@@ -62,7 +62,8 @@ extension AudienceShard {
         case .vacant: break
         case .new:
             sessions[place].lastHit = max(at, sessions[place].lastHit)
-            if isPlaylist, at - sessions[place].since >= qualifyingGap,
+            // The line of a log that tells of its first request may come last.
+            if isPlaylist, sessions[place].lastHit - sessions[place].since >= qualifyingGap,
                 !event.isMediaSeen || isProvenByMedia(place, at: at)
             {
                 // What it asks for is still to be told from what others of its client do.

@@ -1,5 +1,6 @@
 @testable import FanOut
 import HTTPTypes
+import Media
 import NIOCore
 import Stage
 import Testing
@@ -38,6 +39,57 @@ struct ConnectionViewerTests {
         _ = try stand.exchange("/live/r/media.m3u8?sid=r-5")
         _ = try stand.exchange(path)
         #expect(stand.audience.story == ["playlist r-5", "playlist r-6", "playlist r-5"])
+    }
+
+    @Test("on such a connection files have gone to the client that each request names, each by a connection of its own")
+    func sharedFiles() throws {
+        let stand = try SiteStand(from: "127.0.0.1")
+        stand.goOnAir("r")
+        let path = try "/live/r/" + segment(stand.exchange("/live/r/media.m3u8?sid=r-5")?.text)
+        _ = try stand.exchange(path)
+        #expect(stand.audience.media.isEmpty)
+        _ = try stand.exchange("/live/r/media.m3u8?sid=r-6")
+        let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
+        for address in ["192.0.2.7", "192.0.2.7", "192.0.2.8"] {
+            _ = try stand.exchange(path, fields: [forwarded: address])
+        }
+        let media = stand.audience.media
+        let expected = ["192.0.2.7", "192.0.2.7", "192.0.2.8"].map { PeerAddress($0)?.account }
+        #expect(media.map(\.client) == expected && media.allSatisfy { $0.room == "r" })
+        #expect(Set(media.compactMap(\.connection)).count == 3)
+    }
+
+    @Test("an initialization that was sent without any playlist beside it is nobody's media")
+    func initialization() throws {
+        let stand = try SiteStand(from: "127.0.0.1")
+        stand.goOnAir("r")
+        let other = try stand.connect()
+        try stand.ask("/live/r/media.m3u8?sid=r-5", on: other)
+        let playlist = try #require(try stand.answer(on: other)?.text)
+        let map = try #require(playlist.firstMatch(of: /#EXT-X-MAP:URI="([^"]+)"/)).output.1
+        let sent = try #require(try stand.exchange("/live/r/\(map)"))
+        #expect(sent.status == 200 && sent.body.readableBytes > 0)
+        #expect(stand.audience.media.isEmpty)
+        _ = try stand.exchange("/live/r/" + segment(playlist))
+        #expect(stand.audience.media.count == 1)
+    }
+
+    @Test(
+        "whether all media of a player is seen here is said of each playlist: not where a server in front may have a cache",
+        arguments: [true, false]
+    )
+    func seen(isCached: Bool) throws {
+        var proxies = TrustedProxies()
+        proxies.cacheMedia = isCached
+        let stand = try SiteStand(reading: PlayerReading(proxies: proxies))
+        stand.goOnAir("r")
+        let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
+        let path = try "/live/r/" + segment(stand.exchange("/live/r/media.m3u8?sid=r-5")?.text)
+        _ = try stand.exchange(path)
+        _ = try stand.exchange("/live/r/media.m3u8?sid=r-6", fields: [forwarded: "192.0.2.7"])
+        #expect(stand.audience.story == ["playlist r-5", "delivered r-5", "playlist r-6"])
+        #expect(stand.audience.requests.map(\.isMediaSeen) == [true, !isCached])
+        #expect(stand.audience.events.map(\.isMediaSeen) == [true, true, !isCached])
     }
 
     @Test("what a player says with its requests for media is told, with whose connection it is")

@@ -1,4 +1,5 @@
 @testable import FanOut
+import Media
 import NIOCore
 import NIOEmbedded
 import Stage
@@ -51,6 +52,31 @@ struct SegmentLaneTests {
         #expect(delivered == bodies)
         #expect(stand.audience.story.suffix(4) == ["playlist r-5", "delivered r-5", "delivered r-5", "delivered r-5"])
         #expect(isStatus(429, try line.ask(files[0])))
+    }
+
+    @Test("are told to have gone to their client, by which of its connections, where no playlist was asked for on it")
+    func toClients() throws {
+        let (stand, files) = try onAir()
+        let line = try ByteLine(to: stand, from: "192.0.2.7")
+        let second = try ByteLine(to: stand, from: "192.0.2.7")
+        let neighbour = try ByteLine(to: stand, from: "192.0.2.8")
+        for file in files.prefix(3) { _ = try line.ask(file) }
+        // The first goes the ordinary way, the others are answered ahead of it.
+        #expect(line.ordinaryReads == 1)
+        _ = try second.ask(files[0])
+        _ = try neighbour.ask(files[0])
+        let media = stand.audience.media
+        let (client, other) = (
+            try #require(PeerAddress("192.0.2.7")).account, try #require(PeerAddress("192.0.2.8")).account
+        )
+        #expect(media.map(\.client) == [client, client, client, client, other])
+        #expect(media.allSatisfy { $0.room == "r" && $0.connection != nil })
+        #expect(media.prefix(3).allSatisfy { $0.connection == media[0].connection })
+        #expect(Set(media.map(\.connection)).count == 3)
+        // What carries no media is told of nobody.
+        _ = try neighbour.ask(files[0], method: "HEAD")
+        #expect(isStatus(404, try neighbour.ask(files[0] + "x")))
+        #expect(stand.audience.media.count == 5 && stand.audience.story == ["playlist r-1"])
     }
 
     @Test("go the ordinary way where anything else is asked of them")

@@ -76,6 +76,22 @@ struct TrustedProxiesTests {
         #expect(proxies.account(of: fields("192.0.2.4"), peer: nil) == nil)
     }
 
+    @Test("All that a player asks for is seen here, but through servers in front that may answer media from a cache")
+    func media() throws {
+        var proxies = try proxies(["10.0.0.0/8"])
+        let (plain, said) = (fields(nil), fields("192.0.2.4"))
+        let requests = [
+            ("192.0.2.1", plain, true), ("192.0.2.1", said, true), ("127.0.0.1", plain, true),
+            ("127.0.0.1", said, false), ("10.1.2.3", plain, false), ("10.1.2.3", said, false),
+        ]
+        for (peer, fields, isSeen) in requests {
+            #expect(proxies.showMedia(of: fields, peer: peer) == isSeen, "\(peer) \(fields)")
+        }
+        proxies.cacheMedia = false
+        for (peer, fields, _) in requests { #expect(proxies.showMedia(of: fields, peer: peer), "\(peer) \(fields)") }
+        #expect(!proxies.showMedia(of: plain, peer: nil))
+    }
+
     @Test("Who may report: the trusted, and this machine")
     func reports() throws {
         let proxies = try proxies(["10.0.0.0/8"])

@@ -1,4 +1,5 @@
 import FanOut
+import FootlightTesting
 @testable import Gateway
 import NIOCore
 import NIOEmbedded
@@ -34,5 +35,52 @@ struct BeatHandlerTests {
         #expect(metric("footlight_beats_total") == 3)
         #expect(metric("footlight_beats_rejected_total", "sender") == 4)
         #expect(metric("footlight_beats_rejected_total", "malformed") == 1)
+    }
+
+    @Test("Media is heard of by those alone who are believed; from the first line on playlists prove nobody without it")
+    func media() throws {
+        let clock = ManualClock()
+        let ledger = ViewershipLedger(
+            keys: SessionKeys(current: SessionKey(version: 1, secret: Array(1...32))),
+            clock: clock
+        )
+        ledger.roomBegan("show", sid: "RM_1")
+        let channel = EmbeddedChannel(handler: BeatHandler(proxies: TrustedProxies(), viewership: ledger))
+        func send(_ text: String, from address: String = "127.0.0.1") throws {
+            let sender = try SocketAddress(ipAddress: address, port: 40_000)
+            try channel.writeInbound(AddressedEnvelope(remoteAddress: sender, data: ByteBuffer(string: text)))
+        }
+        func begin(_ address: String) -> String? {
+            guard case .viewer(let sid) = ledger.admit(PlayerRequest(userAgent: "x", address: address), to: "show")
+            else { return nil }
+            return sid
+        }
+        func ask(_ sid: String, times: Int) throws {
+            for _ in 0..<times {
+                clock.advance(by: .milliseconds(2500))
+                try send("<190>Nov 21 18:00:00 hls: \(sid) /live/show/media.m3u8 200 512 0.003 HIT")
+            }
+        }
+        var joins: Int { ledger.report(room: "show").joins }
+        // A stranger's line says nothing, not even that there are such lines.
+        try send("192.0.2.9 /live/show/1x9/s1.m4s 200 5", from: "192.0.2.1")
+        try ask(try #require(begin("192.0.2.7")), times: 2)
+        #expect(joins == 1)
+        try send("192.0.2.9 /live/show/1x9/s1.m4s 200 5")
+        let alone = try #require(begin("192.0.2.8"))
+        try ask(alone, times: 3)
+        #expect(joins == 1)
+        // What was refused, is too long or names nobody is no media.
+        for text in [
+            "192.0.2.8 /live/show/1x9/s1.m4s 404 5", "- /live/show/1x9/s1.m4s 200 5",
+            "192.0.2.8 /live/show/1x9/s1.m4s 200 " + String(repeating: "5", count: 2048),
+        ] { try send(text) }
+        let rejected = ledger.metrics().first { $0.name == "footlight_beats_rejected_total" }?.samples ?? []
+        #expect(rejected.first { $0.labels.first?.value == "malformed" }?.value == 3)
+        try ask(alone, times: 1)
+        #expect(joins == 1)
+        try send("192.0.2.8 /live/show/1x9/s1.m4s 200 5")
+        try ask(alone, times: 1)
+        #expect(joins == 2)
     }
 }

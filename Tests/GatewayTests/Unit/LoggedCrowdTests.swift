@@ -24,6 +24,8 @@ struct LoggedCrowdTests {
         var isRepeated = false
         /// The very first line comes a minute late.
         var hasSlowestFirst = false
+        /// The log tells of media too; and there are some who ask for playlists alone.
+        var hasMedia = false
     }
 
     private struct Player {
@@ -84,7 +86,8 @@ struct LoggedCrowdTests {
         return peak
     }
 
-    private func crowd(_ random: inout Chance) -> [Player] {
+    /// - Parameter firstSwitch: Playlists before which nobody switches.
+    private func crowd(_ random: inout Chance, firstSwitch: Int) -> [Player] {
         (0..<240).map { number in
             let join = random.number(in: 5...300)
             let country = ["DE", "FR", "US", ""][number % 4]
@@ -93,11 +96,27 @@ struct LoggedCrowdTests {
             var second = join
             while second <= player.leave {
                 player.polls.append((second, rendition))
-                if random.number(in: 0...1) < 0.02 { rendition = rendition == "720p" ? "360p" : "720p" }
+                let isSwitching = random.number(in: 0...1) < 0.02 && player.polls.count > firstSwitch
+                if isSwitching { rendition = rendition == "720p" ? "360p" : "720p" }
                 second += 2
             }
             return player
         }
+    }
+
+    /// Fifteen who ask for playlists alone, at addresses behind those of the crowd.
+    private static let lurkers = (240..<255).map { number in
+        let join = Double(number - 236) * 10.5
+        var lurker = Player(sid: "", country: "", join: join, leave: join + Double(number) / 3)
+        lurker.polls = stride(from: join, through: lurker.leave, by: 2).map { ($0, "720p") }
+        return lurker
+    }
+
+    /// A media file that a player was sent.
+    private func file(_ number: Int, at second: Double) -> String {
+        let time = Self.start.timeIntervalSince1970 + second
+        return
+            #"{"uri":"/live/show/1x9/s\#(Int(second * 4)).m4s","status":200,"time":\#(time),"ip":"192.0.2.\#(number)"}"#
     }
 
     private func line(_ player: Player, _ poll: (second: Double, rendition: String), _ number: Int) -> String {
@@ -127,6 +146,8 @@ struct LoggedCrowdTests {
                 isRepeated: true,
                 hasSlowestFirst: true
             ),
+            Manner(testDescription: "at once, with media", hasMedia: true),
+            Manner(testDescription: "up to eight seconds late, with media", lateness: 0...8, hasMedia: true),
         ]
     )
     func figures(manner: Manner) async throws {
@@ -139,7 +160,10 @@ struct LoggedCrowdTests {
             },
             isOn: { $0 == "show" }
         )
-        var players = crowd(&random)
+        // Who is proven by its media may be proven some playlists later.
+        var players = crowd(&random, firstSwitch: manner.hasMedia ? 30 : 0)
+        let lurkers = manner.hasMedia ? Self.lurkers : []
+        players += lurkers
         var written = Written()
         // When each line comes to the log, and the line.
         var arrivals: [(second: Double, line: String)] = []
@@ -162,7 +186,11 @@ struct LoggedCrowdTests {
                     if random.number(in: 0...1) < manner.slow { late += random.number(in: 8...25) }
                     if isFirst, manner.hasSlowestFirst { late = 60 }
                     isFirst = false
-                    arrivals.append((max(poll.second + late, now), line(players[number], poll, number % 240)))
+                    arrivals.append((max(poll.second + late, now), line(players[number], poll, number)))
+                    guard manner.hasMedia, number < 240 else { continue }
+                    let sent = poll.second + 0.25
+                    let comes = sent + random.number(in: manner.lateness)
+                    arrivals.append((max(comes, now), file(number, at: sent)))
                 }
             }
             // Two servers of the network push bundles of their own.
@@ -189,7 +217,9 @@ struct LoggedCrowdTests {
             ledger.advance(to: clock.now)
             written.take(ledger.takeHistory())
         }
+        players.removeLast(lurkers.count)
         let report = ledger.report(room: "show")
+        #expect(report.excluded[.noMedia] == lurkers.count)
         #expect(report.joins == 240 && report.leaves == 240 && report.concurrent == 0)
         let (peak, truePeak) = (try #require(written.peak), Self.peak(of: players))
         #expect(abs(peak - truePeak) <= 1, "the settled peak is \(peak), and truly \(truePeak)")

@@ -34,6 +34,35 @@ struct Oracle {
         case joinsAgain
         /// After a kill the time between a viewer's last playlist and the kill is in no figure.
         case lostPollAtKill
+        /// A connection that comes back is taken to be in the rendition that it had before.
+        case lostTurns
+        /// That media was sent is not told.
+        case lostMedia
+        /// Players are taken to be behind a cache which media may come from, so that playlists alone prove them.
+        case unseenMedia
+        /// What a log tells is counted as of when it is told.
+        case linesOfNow
+        /// What a log tells once more is counted as of when it is told.
+        case repeatsOfNow
+        /// Nobody says by how much a log lags behind.
+        case untoldLag
+        /// Where somebody is counts only if the first line of the log tells it.
+        case firstPlace
+    }
+
+    /// What viewers do besides watching and being cut off, and how the ledger hears of them.
+    struct Manner: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// A log tells of viewers by requests: late, some lines much later, half of its bundles twice, and where somebody is
+        /// by a later line alone.
+        static let logged = Manner(rawValue: 1)
+        /// Some ask for a playlist every 13, 15, 30 or 60 seconds.
+        static let rare = Manner(rawValue: 2)
+        /// Viewers by HTTP-FLV who come back do so in another rendition, half of them before their old connection has gone.
+        static let turning = Manner(rawValue: 4)
+        /// The media of viewers by requests is seen; and a quarter as many as there are viewers ask for playlists alone.
+        static let seen = Manner(rawValue: 8)
     }
 
     /// The gateway is killed and started again, at whole seconds.
@@ -57,10 +86,13 @@ struct Oracle {
         var watchTime = 0
         var leftOver = 0
         var identities = 0
+        var switches = 0
+        var regions = 0
+        var excluded = 0
 
         var description: String {
             "joins \(joins), below \(belowTruth), above \(aboveTruth), watch \(watchTime), left \(leftOver), "
-                + "identities \(identities)"
+                + "identities \(identities), switches \(switches), regions \(regions), excluded \(excluded)"
         }
     }
 
@@ -73,28 +105,50 @@ struct Oracle {
             case open
             case watched(since: Int)
             case close(AudienceEvent.CloseReason)
-            case reopen
+            /// The connection comes back; the first time is 1.
+            case reopen(number: Int)
             case playlist
             case segment
+            /// Media was sent.
+            case media
         }
     }
 
     static let rooms = ["one", "two", "three"]
     static let connectionKinds: [PlaybackProtocol] = [.rtmp, .flv]
     static let requestKinds: [PlaybackProtocol] = [.hls, .llhls]
+    /// Milliseconds between the playlists of those who ask rarely.
+    private static let rareIntervals = [13_000, 15_000, 30_000, 60_000]
 
+    let manner: Manner
+    let seed: UInt64
     private(set) var players: [VirtualPlayer]
     private(set) var events: [Event]
+    /// Who asks for playlists alone, every two seconds, and when; seconds.
+    let lurkers: [Range<Int>]
     let end: Int
 
-    init(players count: Int, seconds: Int, seed: UInt64) {
+    init(players count: Int, seconds: Int, seed: UInt64, manner: Manner = []) {
         var random = SeededGenerator(seed: seed)
-        players = (0..<count).map { _ in .random(within: seconds * 1000, using: &random) }
+        var players: [VirtualPlayer] = (0..<count).map { _ in .random(within: seconds * 1000, using: &random) }
+        for index in players.indices {
+            if manner.contains(.rare), players[index].playback == .hls, index % 4 == 2 {
+                players[index].askRarely(every: Self.rareIntervals[index / 4 % 4], times: 3 + index / 16 % 4)
+            }
+            if manner.contains(.turning), players[index].playback == .flv, index % 2 == 1 { players[index].overtake() }
+        }
+        let lurkerCount = manner.contains(.seen) ? count / 4 : 0
+        lurkers = (0..<lurkerCount).map { _ in
+            let join = Int.random(in: 0..<seconds, using: &random)
+            return join..<join + Int.random(in: 10...90, using: &random)
+        }
         end = players.map(\.leave).max() ?? 0
         var events: [Event] = []
         for (index, player) in players.enumerated() {
-            events += player.playback.isConnection ? Self.connection(player, index) : Self.requests(player, index)
+            events +=
+                player.playback.isConnection ? Self.connection(player, index) : Self.requests(player, index, manner)
         }
+        (self.manner, self.seed, self.players) = (manner, seed, players)
         self.events = events.sorted { ($0.at, $0.player) < ($1.at, $1.player) }
     }
 
@@ -125,19 +179,31 @@ struct Oracle {
     private static func connection(_ player: VirtualPlayer, _ index: Int) -> [Event] {
         var events = [Event(at: player.join, player: index, kind: .open)]
         events.append(Event(at: player.qualified, player: index, kind: .watched(since: player.join)))
-        for blip in player.blips {
+        for (number, blip) in player.blips.enumerated() {
             events.append(Event(at: blip.lowerBound, player: index, kind: .close(.timedOut)))
-            events.append(Event(at: blip.upperBound, player: index, kind: .reopen))
+            events.append(Event(at: blip.upperBound, player: index, kind: .reopen(number: number + 1)))
+        }
+        for (number, turn) in player.turns.enumerated() {
+            events.append(Event(at: turn, player: index, kind: .reopen(number: number + 1)))
+            events.append(Event(at: turn + 200, player: index, kind: .close(.left)))
         }
         events.append(Event(at: player.leave, player: index, kind: .close(.left)))
         return events
     }
 
-    private static func requests(_ player: VirtualPlayer, _ index: Int) -> [Event] {
+    private static func requests(_ player: VirtualPlayer, _ index: Int, _ manner: Manner) -> [Event] {
         player.polls.flatMap { poll in
-            let playlist = Event(at: poll, player: index, kind: .playlist)
-            guard poll + 20 < player.leave, index % 4 == 0 else { return [playlist] }
-            return [playlist, Event(at: poll + 20, player: index, kind: .segment)]
+            var events = [Event(at: poll, player: index, kind: .playlist)]
+            // A log tells of playlists alone.
+            guard !manner.contains(.logged) else { return events }
+            if index % 4 == 0, poll + 20 < player.leave {
+                events.append(Event(at: poll + 20, player: index, kind: .segment))
+            }
+            // Who asks rarely has the time that it takes only with media.
+            if manner.contains(.seen) || player.interval > 0, poll + 30 < player.leave {
+                events.append(Event(at: poll + 30, player: index, kind: .media))
+            }
+            return events
         }
     }
 }

@@ -57,6 +57,51 @@ struct OracleTests {
         #expect(joinsAgain.joins > 0)
     }
 
+    @Test(
+        "a crowd that does more than watch, or of which a bad log tells, of several seeds",
+        arguments: [.logged, .rare, .turning, .seen, [.logged, .turning], [.rare, .turning, .seen]] as [Oracle.Manner],
+        [11, 12, 13] as [UInt64]
+    )
+    func manners(manner: Oracle.Manner, seed: UInt64) {
+        let oracle = Oracle(players: 600, seconds: 150, seed: seed, manner: manner)
+        let verdict = oracle.run()
+        #expect(verdict == Oracle.Verdict(), "\(verdict)")
+        // There is something to be judged.
+        #expect(manner.contains(.seen) == (oracle.lurkers.count == 150))
+        #expect(manner.contains(.rare) == oracle.players.contains { !$0.dry.isEmpty })
+        #expect(manner.contains(.turning) == oracle.players.contains { !$0.turns.isEmpty })
+    }
+
+    @Test("a log whose lines count when they come, or twice, or whose lag or places are not heeded, is found out")
+    func logMutants() {
+        let oracle = Oracle(players: 400, seconds: 120, seed: 14, manner: .logged)
+        #expect(oracle.run(.linesOfNow).watchTime > 0)
+        #expect(oracle.run(.repeatsOfNow).watchTime > 0)
+        #expect(oracle.run(.untoldLag).belowTruth > 0)
+        let firstPlace = oracle.run(.firstPlace)
+        #expect(firstPlace.regions == 3 && firstPlace.joins == 0)
+    }
+
+    @Test("a viewer by HTTP-FLV that comes back as another one, or as in the rendition before, is found")
+    func turnMutants() {
+        let oracle = Oracle(players: 400, seconds: 120, seed: 15, manner: .turning)
+        #expect(oracle.run(.newIDAfterBlip).joins > 0)
+        let lostTurns = oracle.run(.lostTurns)
+        #expect(lostTurns.switches > 0 && lostTurns.joins == 0)
+    }
+
+    @Test("playlists that prove somebody without any media, and media that proves nobody, are found")
+    func mediaMutants() {
+        let oracle = Oracle(players: 400, seconds: 120, seed: 16, manner: .seen)
+        let unseenMedia = oracle.run(.unseenMedia)
+        #expect(unseenMedia.joins > 0 && unseenMedia.aboveTruth > 0 && unseenMedia.excluded > 0)
+        let lostMedia = oracle.run(.lostMedia)
+        #expect(lostMedia.joins > 0 && lostMedia.belowTruth > 0 && lostMedia.excluded > 0)
+        // Who asks rarely is not waited for unless it has media.
+        let rare = Oracle(players: 400, seconds: 120, seed: 17, manner: .rare).run(.lostMedia)
+        #expect(rare.joins > 0 && rare.belowTruth > 0)
+    }
+
     @Test("of connections alone the peak is the true one, and watch time is the area under the count")
     func connectionsAlone() {
         let stand = Stand()
@@ -88,5 +133,14 @@ struct OracleTests {
         #expect(stand.report.peak == peak)
         #expect(stand.report.peakAt == stand.ledger.date(of: stand.moment(Double(peakAt) / 1000)))
         #expect((stand.report.watchTimeSeconds * 1000).rounded() == Double(area))
+    }
+}
+
+extension Oracle.Manner: CustomTestStringConvertible {
+    var testDescription: String {
+        let names = [
+            (Self.logged, "a log"), (.rare, "rare playlists"), (.turning, "turns"), (.seen, "media that is seen"),
+        ]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }
 }

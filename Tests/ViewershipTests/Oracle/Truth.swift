@@ -25,8 +25,12 @@ struct Truth {
             for blip in player.blips where kind.isConnection {
                 add(kind, from: blip.upperBound, to: blip.lowerBound, in: \.low)
             }
-            let tail = kind.isConnection ? 0 : kind == .llhls ? 10_000 : 12_000
-            add(kind, from: player.qualified, to: player.leave + tail, in: \.high)
+            add(kind, from: player.qualified, to: player.leave + player.tail, in: \.high)
+            for dry in player.dry {
+                add(kind, from: dry.upperBound, to: dry.lowerBound, in: \.low)
+                // Noticed within the second.
+                add(kind, from: dry.upperBound, to: dry.lowerBound + 1000, in: \.high)
+            }
         }
     }
 

@@ -13,6 +13,13 @@ struct VirtualPlayer {
     var qualified = 0
     /// Its playlist fetches; none for a connection.
     var polls: [Int] = []
+    /// When its connection is followed by another one in another rendition, before it has gone.
+    var turns: [Int] = []
+    /// How far apart its playlist fetches are, where that is more than usual; otherwise 0.
+    var interval = 0
+
+    /// For how long a player goes on from what it has in its buffer.
+    static let buffer = 22_000
 
     /// Joins within `duration`, stays for 8 seconds and longer, and is cut off now and then.
     static func random(within duration: Int, using random: inout SeededGenerator) -> VirtualPlayer {
@@ -57,6 +64,33 @@ struct VirtualPlayer {
         }
     }
 
+    /// Asks for a playlist only every `interval` milliseconds, `times` times, and leaves half of what it has then later.
+    mutating func askRarely(every interval: Int, times: Int) {
+        self.interval = interval
+        blips = []
+        polls = (0..<times).map { join + $0 * interval }
+        qualified = join + interval
+        leave = join + (times - 1) * interval + min(interval, Self.buffer) / 2
+    }
+
+    /// Comes back before its old connection has gone, wherever it was cut off.
+    mutating func overtake() {
+        turns = blips.map(\.lowerBound)
+        blips = []
+    }
+
+    /// When it has nothing left to play, as it asks too rarely; what proves that it watches is watched whole.
+    var dry: [Range<Int>] {
+        guard interval > Self.buffer else { return [] }
+        return polls.dropFirst().dropLast().map { $0 + Self.buffer..<$0 + interval }
+    }
+
+    /// How long after its leaving it may count.
+    var tail: Int {
+        guard interval == 0 else { return 16_000 }
+        return playback.isConnection ? 0 : playback == .llhls ? 10_000 : 12_000
+    }
+
     /// Whether it truly watches at `moment`: of a connection, whether it is open.
     func watches(at moment: Int) -> Bool {
         guard qualified <= moment, moment < leave else { return false }
@@ -70,7 +104,7 @@ struct VirtualPlayer {
 
     /// Milliseconds truly watched.
     var watched: Int {
-        leave - join - (playback.isConnection ? blips.map(\.count).reduce(0, +) : 0)
+        leave - join - (playback.isConnection ? blips : dry).map(\.count).reduce(0, +)
     }
 
     /// The same when no gateway was there for a while: a connection is cut, and who comes meanwhile by requests finds

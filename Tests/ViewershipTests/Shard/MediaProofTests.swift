@@ -220,6 +220,91 @@ struct MediaProofTests {
         #expect(stand.report.joins == 3)
     }
 
+    @Test(
+        "files whose connection nobody knows prove 128 sessions of a client in each room, however many files there are"
+    )
+    func mostFiles() throws {
+        let stand = Stand()
+        let client = try #require(PeerAddress("192.0.2.1")).account
+        let rooms = ["show", "other"]
+        func send(_ files: Int, at seconds: Double) {
+            for room in rooms {
+                for _ in 0..<files {
+                    stand.ledger.mediaServed(in: room, to: client, over: nil, at: stand.moment(seconds))
+                }
+            }
+        }
+        var sids: [(room: String, sid: String)] = []
+        for room in rooms {
+            stand.ledger.roomBegan(room)
+            for _ in 0..<200 {
+                let request = PlayerRequest(userAgent: "x", address: "192.0.2.1")
+                guard case .viewer(let sid) = stand.ledger.admit(request, to: room) else { throw Refused() }
+                sids.append((room, sid))
+            }
+        }
+        func ask(at seconds: Double) {
+            stand.clock.move(to: stand.moment(seconds))
+            for (room, sid) in sids {
+                let event = AudienceEvent(
+                    sid: sid,
+                    room: room,
+                    playback: .hls,
+                    kind: .playlistServed,
+                    at: stand.clock.now,
+                    isMediaSeen: true
+                )
+                stand.ledger.record(event)
+            }
+        }
+        send(1000, at: 0)
+        for time in [0.0, 2, 4] { ask(at: time) }
+        for room in rooms { #expect(stand.ledger.report(room: room).joins == 128) }
+        send(5, at: 5)
+        ask(at: 6)
+        stand.advance(to: 120)
+        for room in rooms {
+            let report = stand.ledger.report(room: room)
+            #expect(report.joins == 133 && report.excluded[.noMedia] == 67, "\(room)")
+        }
+    }
+
+    @Test(
+        "a file proves nobody more than 62 seconds later, also where others of its client ask and play all the time",
+        arguments: [40.0, 61.5, 62.5, 64, 100]
+    )
+    func lifetime(seconds: Double) throws {
+        let player = try begin()
+        try sendMedia(over: nil, at: 0)
+        var late: String?
+        for half in 0...Int(seconds * 2) {
+            let time = Double(half) / 2
+            stand.advance(to: time)
+            if half % 4 == 1 {
+                record(player, .playlistServed, at: time)
+                record(player, .delivered, at: time)
+            }
+            if time == seconds - 2.5 { late = try begin() }
+            if let late, time == seconds - 2.5 || time == seconds { record(late, .playlistServed, at: time) }
+        }
+        #expect(stand.report.joins == (seconds <= 62 ? 2 : 1))
+    }
+
+    @Test("who was let in through a server that stands for many needs media as soon as it asks here itself")
+    func fromBehindMany() throws {
+        var request = PlayerRequest(userAgent: "x", address: "198.51.100.1")
+        request.isOfMany = true
+        guard case .viewer(let sid) = stand.ledger.admit(request, to: stand.room) else { throw Refused() }
+        for time in [0.0, 2.5, 5, 7.5] {
+            stand.advance(to: time)
+            var own = PlayerRequest(sid: sid, userAgent: "x", address: "192.0.2.1")
+            own.isMediaSeen = true
+            #expect(stand.ledger.admit(own, to: stand.room) == .viewer(sid: sid))
+            record(sid, .playlistServed, at: time)
+        }
+        #expect(stand.report.joins == 0)
+    }
+
     @Test("where media may come out of a cache in front, playlists prove a session as before")
     func cached() throws {
         let sid = try begin()
@@ -237,6 +322,19 @@ struct MediaProofTests {
         for sid in sids { record(sid, .playlistServed, at: 5) }
         #expect(stand.report.concurrent == 100 && stand.report.excluded[.surplus] == 4900)
         #expect(stand.report.brokenIdentities.isEmpty)
+    }
+
+    @Test("5000 ids of one address that never fetch media have all lacked it in the end, and none was too many")
+    func manyIDsAlone() throws {
+        let sids = try (0..<5000).map { _ in try begin() }
+        for time in [0.0, 2.5, 5] {
+            stand.advance(to: time)
+            for sid in sids { record(sid, .playlistServed, at: time) }
+        }
+        #expect(stand.report.unfiltered == 5000)
+        stand.advance(to: 60)
+        #expect(stand.report.joins == 0 && stand.report.peak == 0 && stand.report.unfiltered == 0)
+        #expect(lackingMedia == 5000 && stand.report.excluded[.surplus] == 0)
     }
 
     @Test(

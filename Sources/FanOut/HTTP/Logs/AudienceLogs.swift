@@ -207,25 +207,26 @@ public final class AudienceLogs: Sendable {
     public func advance() {
         let now = clock.now.milliseconds
         let (media, requests) = state.withLock { ($0.media.takeDue(at: now), $0.replay.takeDue(at: now)) }
-        for (file, time) in media {
+        for (file, time) in media where file.sid == nil {
             let moment = MonotonicTime(nanoseconds: time * 1_000_000)
-            guard let sid = file.sid else {
-                audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
-                continue
-            }
+            audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
+        }
+        for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
+        // A session is known from its first playlist on.
+        for (file, time) in media {
+            guard let sid = file.sid else { continue }
             audience.record(
                 AudienceEvent(
                     sid: sid,
                     room: file.room,
                     playback: .hls,
                     kind: .delivered,
-                    at: moment,
+                    at: MonotonicTime(nanoseconds: time * 1_000_000),
                     isLogged: true,
                     isMediaSeen: true
                 )
             )
         }
-        for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
     }
 
     private func count(_ request: LoggedRequest, at moment: MonotonicTime) {

@@ -61,6 +61,40 @@ struct LoggedMediaTests {
         #expect(audience.events.map(\.isMediaSeen) == [hasMedia])
     }
 
+    @Test(
+        "A line about media that was refused tells of none, so that the log's playlists suffice",
+        arguments: [404, 500]
+    )
+    func refused(status: Int) async throws {
+        try await take([
+            Self.line("/live/r/1x9/s12.m4s", status: status), Self.line("/live/r/media.m3u8?sid=r-1"),
+        ])
+        #expect(audience.media.isEmpty && audience.events.map(\.isMediaSeen) == [false])
+    }
+
+    @Test("Each log tells for itself whether it has media, and from then on with every bundle")
+    func senders() async throws {
+        let logs = logs()
+        for (name, path) in [
+            ("one", "/live/r/media.m3u8?sid=r-1"), ("one", "/live/r/1x9/s12.m4s"),
+            ("one", "/live/r/media.m3u8?sid=r-2"),
+            ("two", "/live/r/media.m3u8?sid=r-3"),
+        ] {
+            _ = try await logs.take(ByteBuffer(string: Self.line(path)), of: name)
+        }
+        clock.advance(by: .seconds(1))
+        logs.advance()
+        let seen = audience.events.filter(\.isMediaSeen).map(\.sid)
+        #expect(audience.events.count == 3 && seen == ["r-2"])
+    }
+
+    @Test("Of 10,000 lines of media all are read, and 128 files of one client in ten seconds are told of")
+    func most() async throws {
+        let media = (0..<10_000).map { Self.line("/live/r/1x9/s\($0).m4s") }
+        try await take(media + [Self.line("/live/r/media.m3u8?sid=r-1")])
+        #expect(audience.media.count == 128 && audience.events.map(\.isMediaSeen) == [true])
+    }
+
     @Test("With more than 10,000 lines of media in one log its playlists suffice, for the rest is not read")
     func tooMany() async throws {
         let media = (0..<10_001).map { Self.line("/live/r/1x9/s\($0).m4s", ip: "10.0.\($0 / 250).\($0 % 250)") }

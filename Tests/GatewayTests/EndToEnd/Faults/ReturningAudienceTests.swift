@@ -106,7 +106,12 @@ struct ReturningAudienceTests {
         let id = try sid(known)
         let index = try await get("/live/\(Self.room)/index.m3u8").text
         let address = "/live/\(Self.room)/" + (index.split(separator: "\n").last.map(String.init) ?? "")
-        #expect(try await get(address).status == 200)
+        let listed = try await get(address)
+        #expect(listed.status == 200)
+        // Who loads no media is no viewer.
+        let segment = listed.text.split(separator: "\n").last { !$0.hasPrefix("#") } ?? ""
+        let folder = address.prefix(through: address.lastIndex(of: "/") ?? address.startIndex)
+        #expect(try await get(String(folder) + segment).status == 200)
         try await Task.sleep(for: .milliseconds(2_200))
         #expect(try await get(address).status == 200)
         let isCounted = try await eventually(within: .seconds(10), every: .milliseconds(200)) {
