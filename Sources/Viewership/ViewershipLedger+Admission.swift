@@ -15,16 +15,18 @@ extension ViewershipLedger {
             }
             // Whole and each time: a session that is known is found by parts of its id.
             guard isGenuine(id, room: room) else { return refuse() }
-            let standing = standing(of: id, room: room)
+            // A log knows better who it is than the server that asked for it at first, and so does a proxy that says it late,
+            // or the player itself that comes directly.
+            let (standing, isNews) = owners[id.shard].shard.withLock { shard in
+                let isNews =
+                    request.isLogged || request.region != nil && shard.lacksRegion(id)
+                    || request.isMediaSeen && shard.lacksReceiver(id)
+                return (shard.standing(of: id, room: room), isNews)
+            }
             if request.role != .viewer, id.exclusion == nil {
                 // The token says what it is; the id is a viewer's, who may be playing by it.
                 return admit(self.id(room: room, name: offered, key: nil, exclusion: .role), request, to: room)
             }
-            // A log knows better who it is than the server that asked for it at first, and so does a proxy that says it late,
-            // or the player itself that comes directly.
-            let isNews =
-                request.isLogged || request.region != nil && lacksRegion(id)
-                || request.isMediaSeen && lacksReceiver(id)
             guard let standing, !isNews else { return admit(id, request, to: room) }
             if request.isStarved { starved(id, room: room) }
             return standing ? .viewer(sid: offered) : .uncounted(sid: offered)
@@ -242,14 +244,6 @@ extension ViewershipLedger {
     /// Whether the id is known and proven, and may count; nil for one that is not.
     private func standing(of id: SessionID, room: String) -> Bool? {
         owners[id.shard].shard.withLock { $0.standing(of: id, room: room) }
-    }
-
-    private func lacksReceiver(_ id: SessionID) -> Bool {
-        owners[id.shard].shard.withLock { $0.lacksReceiver(id) }
-    }
-
-    private func lacksRegion(_ id: SessionID) -> Bool {
-        owners[id.shard].shard.withLock { $0.lacksRegion(id) }
     }
 
     private func viewerKey(of request: PlayerRequest, room: String) -> ViewerKey? {

@@ -112,17 +112,22 @@ extension AudienceShard {
         }
     }
 
+    private mutating func makeCell(_ room: Int32, _ dimensions: Dimensions) -> Int32 {
+        makeCell(
+            Cell.Key(
+                room: room,
+                playback: dimensions.playback,
+                rendition: names.number(of: dimensions.rendition),
+                region: names.number(of: dimensions.region),
+                client: dimensions.client
+            )
+        )
+    }
+
     /// Adds what viewers of a place watched that an earlier run did not write.
     mutating func restoreWatch(from: Int64, to: Int64, room name: String, dimensions: Dimensions) {
         guard from < to, let room = makeRoom(name) else { return }
-        let key = Cell.Key(
-            room: room,
-            playback: dimensions.playback,
-            rendition: names.number(of: dimensions.rendition),
-            region: names.number(of: dimensions.region),
-            client: dimensions.client
-        )
-        cells[Int(makeCell(key))].counts.watch += to - from
+        cells[Int(makeCell(room, dimensions))].counts.watch += to - from
         output.earlier.append(.init(room: name, dimensions: dimensions, count: .watched(from: from, to: to)))
     }
 
@@ -185,14 +190,7 @@ extension AudienceShard {
     /// Takes over what an earlier run counted.
     mutating func restore(_ counts: Cell.Counts, room name: String, dimensions: Dimensions) {
         guard let room = makeRoom(name) else { return reject(.full) }
-        let key = Cell.Key(
-            room: room,
-            playback: dimensions.playback,
-            rendition: names.number(of: dimensions.rendition),
-            region: names.number(of: dimensions.region),
-            client: dimensions.client
-        )
-        cells[Int(makeCell(key))].counts += counts
+        cells[Int(makeCell(room, dimensions))].counts += counts
     }
 
     mutating func restore(_ counts: RoomTally.Counts, room name: String) {

@@ -344,14 +344,8 @@ extension AudienceShard {
 
     private mutating func noteMove(_ place: Int, from cell: Int, at: Int64) {
         guard let room = room(of: place) else { return }
-        let key = cells[cell].key
-        let dimensions = Dimensions(
-            playback: key.playback,
-            rendition: names[key.rendition],
-            region: names[key.region],
-            client: key.client
-        )
-        output.moves.append(.init(code: sessions[place].code, room: room, at: at, from: dimensions))
+        let from = dimensions(of: cells[cell].key)
+        output.moves.append(.init(code: sessions[place].code, room: room, at: at, from: from))
     }
 
     private mutating func countSwitch(_ place: Int) {

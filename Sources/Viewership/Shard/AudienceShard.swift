@@ -200,9 +200,10 @@ struct AudienceShard: ~Copyable {
         output.earlier.append(.init(room: room, dimensions: dimensions(of: place), count: count))
     }
 
-    func dimensions(of place: Int) -> Dimensions {
-        let key = cells[Int(sessions[place].cell)].key
-        return Dimensions(
+    func dimensions(of place: Int) -> Dimensions { dimensions(of: cells[Int(sessions[place].cell)].key) }
+
+    func dimensions(of key: Cell.Key) -> Dimensions {
+        Dimensions(
             playback: key.playback,
             rendition: names[key.rendition],
             region: names[key.region],
