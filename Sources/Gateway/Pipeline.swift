@@ -151,7 +151,8 @@ struct Pipeline: Sendable {
         )
         // Before the rooms: their broadcasts go on where they were.
         viewership.keepHistory()
-        viewership.restore(history.load())
+        let recovered = history.load()
+        viewership.restore(recovered)
         history.keepSteps(of: viewership)
         if let path = configuration.regionDatabase {
             do throws(RegionDatabase.Fault) {
@@ -216,7 +217,8 @@ struct Pipeline: Sendable {
             audience: viewership,
             takesDevices: reading.takesDevices,
             clock: clock,
-            lateness: configuration.logLateness
+            lateness: configuration.logLateness,
+            spool: LogSpool(folder: viewershipDatabase + ".logs", logger: logger)
         ) { room in
             feeds.feed(room) != nil
         }
@@ -241,6 +243,8 @@ struct Pipeline: Sendable {
         let records = keeper.load()
         if !records.isEmpty { logger.notice("rooms found again", metadata: ["rooms": "\(records.count)"]) }
         stage.restore(records)
+        // Behind the rooms: in one that is not there nobody is counted.
+        logs.resume(from: recovered.lastSeen.map { $0 - recovered.logLag - AudienceLogs.spoolMargin })
         assets.tidy(keeping: Set(stage.rooms(.inProgress).map(\.sid)))
     }
 }

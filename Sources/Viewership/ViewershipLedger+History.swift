@@ -97,7 +97,7 @@ extension ViewershipLedger {
         let now = clock.now.milliseconds
         let lastSeen = max(lastWritten, min(recovered.livedUntil ?? lastWritten, wall.date(of: now)))
         // What logs are still to tell is as late as it was.
-        logsLag(milliseconds: min(max(recovered.counters.logLag ?? 0, 0), RunCounters.mostLag))
+        logsLag(milliseconds: recovered.logLag)
         let names = Dictionary(recovered.broadcasts.map { ($0.epoch, $0.room) }) { $1 }
         book.withLock { book in
             book.restore(recovered, at: now)
@@ -148,9 +148,15 @@ extension ViewershipLedger {
         let end = wall.monotonic(of: lastSeen)
         for (code, steps) in Dictionary(grouping: steps.filter { $0.at <= lastSeen }, by: \.code) {
             let proof = steps.last { $0.kind == .proven }
-            guard let step = proof ?? steps.last, step.kind == .proven || step.kind == .opened,
+            guard let step = proof ?? steps.last, [.proven, .opened, .asked].contains(step.kind),
                 let room = names[step.epoch], Int(step.shard) < SessionID.shardCount
             else { continue }
+            if step.kind == .asked {
+                withShard(Int(step.shard)) { shard in
+                    shard.restoreNew(step, room: room, since: wall.monotonic(of: step.start), now: now)
+                }
+                continue
+            }
             // The proof itself may have come too late to be written.
             let isProven = proof != nil || (5000..<5000 + 2 * Self.lead).contains(lastSeen - step.start)
             let isGone = steps.last?.kind == .gone
@@ -170,7 +176,7 @@ extension ViewershipLedger {
                     now: now
                 )
             }
-            if isProven { book.withLock { $0.arrived(in: room, session: code) } }
+            if isProven { book.withLock { $0.arrived(in: room, step) } }
         }
     }
 
@@ -222,7 +228,7 @@ private struct Unwritten {
                 since = step.at
                 (self.row.end, self.row.reason) = (nil, nil)
                 self.row.watchedUntil = step.at
-            case .opened, .proven: break
+            case .opened, .proven, .asked: break
             }
         }
         // What is watched to the end is added to the row where it is put back.

@@ -42,16 +42,18 @@ struct HistoryShelf: Sendable {
     /// The steps of sessions behind the last write.
     private func addSteps(to recovered: RecoveredAudience) -> RecoveredAudience {
         guard let lastSeen = recovered.lastSeen,
-            let log = SessionStepLog.read(path: configuration.stepsPath, from: lastSeen - Self.stepOverlap)
+            let log = SessionStepLog.read(path: configuration.stepsPath, from: lastSeen - Self.askedOverlap)
         else { return recovered }
         var recovered = recovered
         recovered.livedUntil = log.livedUntil
-        recovered.steps = log.steps
+        recovered.steps = log.steps.filter { $0.kind == .asked || $0.at >= lastSeen - Self.stepOverlap }
         return recovered
     }
 
     /// Milliseconds before the last write in which steps may be that it has not; a connection is proven after five seconds.
     private static let stepOverlap: Int64 = 7000
+    /// The same for players who asked for a playlist, who are proven when they ask again.
+    private static let askedOverlap: Int64 = 15_000
 
     /// Writes a batch; a damaged database is put aside and the batch written to another one.
     ///

@@ -6,14 +6,18 @@ import Viewership
 /// The latest steps of sessions in a file of fixed size, and until when the process is known to have lived.
 ///
 /// A killed process leaves it as it was last written, for what a process has written the system keeps. A header of 16 bytes
-/// holds the moment and a check value, and behind it stand the steps, 48 bytes each, written round and round. Numbers are
-/// little-endian. An entry that was half written has a check value that is not its own, and is passed over. Used by one
-/// queue.
+/// holds the moment and a check value, and behind it stand the steps, 112 bytes each, written round and round. Numbers are
+/// little-endian. An entry that was half written has a check value that is not its own, and is passed over. Names of
+/// renditions and regions that are longer than 24 bytes are left out. Used by one queue.
 struct SessionStepLog {
     /// Steps that are kept: more than come in some seconds, or in the minutes in which the history cannot be written.
     static let capacity = 65_536
     private static let headerLength = 16
-    private static let entryLength = 48
+    static let entryLength = (entryWords + 1) * 8
+    /// Words of an entry without its check value.
+    private static let entryWords = 13
+    /// Words that a name has.
+    private static let nameWords = 3
 
     private let file: Int32
     private var next = 0
@@ -53,7 +57,9 @@ struct SessionStepLog {
         guard livedUntil > 0 else { return nil }
         var steps: [SessionStep] = []
         for offset in stride(from: headerLength, through: bytes.count - entryLength, by: entryLength) {
-            guard let words = words(in: bytes, at: offset, count: 5), let step = Self.step(words) else { continue }
+            guard let words = words(in: bytes, at: offset, count: entryWords),
+                let step = Self.step(words)
+            else { continue }
             if step.at >= moment { steps.append(step) }
         }
         return (livedUntil, steps.sorted { ($0.at, $0.kind.rawValue) < ($1.at, $1.kind.rawValue) })
@@ -81,30 +87,57 @@ struct SessionStepLog {
     }
 
     private static func words(of step: SessionStep) -> [UInt64] {
-        let playback = PlaybackProtocol.allCases.firstIndex(of: step.playback) ?? 0
+        let playback = PlaybackProtocol.allCases.firstIndex(of: step.dimensions.playback) ?? 0
+        let client = ClientClass.allCases.firstIndex(of: step.dimensions.client) ?? 0
+        let flags = [step.viewer != nil, step.isUser, step.estimate != nil, step.isLogged]
+        let marks = flags.enumerated().reduce(UInt64(0)) { $0 | ($1.element ? 1 << UInt64($1.offset) : 0) }
         return [
             step.code, UInt64(bitPattern: step.epoch), UInt64(bitPattern: step.start),
             UInt64(bitPattern: step.at),
-            UInt64(step.kind.rawValue) | UInt64(step.shard) << 8 | UInt64(playback) << 16,
-        ]
+            UInt64(step.kind.rawValue) | UInt64(step.shard) << 8 | UInt64(playback) << 16 | UInt64(client) << 24
+                | marks << 32,
+            step.viewer ?? 0, step.estimate ?? 0,
+        ] + words(of: step.dimensions.rendition) + words(of: step.dimensions.region)
     }
 
     private static func step(_ words: [UInt64]) -> SessionStep? {
-        let playback = Int(words[4] >> 16 & 0xFF)
+        let (playback, client) = (Int(words[4] >> 16 & 0xFF), Int(words[4] >> 24 & 0xFF))
         guard let kind = SessionStep.Kind(rawValue: UInt8(words[4] & 0xFF)),
-            PlaybackProtocol.allCases.indices.contains(playback)
+            PlaybackProtocol.allCases.indices.contains(playback), ClientClass.allCases.indices.contains(client)
         else { return nil }
         let most: Int64 = 1 << 50
         let (start, at) = (Int64(bitPattern: words[2]), Int64(bitPattern: words[3]))
         guard (0...most).contains(start), (start...most).contains(at) else { return nil }
+        func isMarked(_ flag: UInt64) -> Bool { words[4] >> (32 + flag) & 1 == 1 }
         return SessionStep(
             kind: kind,
             code: words[0],
             shard: UInt8(words[4] >> 8 & 0xFF),
             epoch: Int64(bitPattern: words[1]),
-            playback: PlaybackProtocol.allCases[playback],
+            dimensions: Dimensions(
+                playback: PlaybackProtocol.allCases[playback],
+                rendition: name(words[7..<7 + nameWords]),
+                region: name(words[(7 + nameWords)...]),
+                client: ClientClass.allCases[client]
+            ),
+            viewer: isMarked(0) ? words[5] : nil,
+            isUser: isMarked(1),
+            estimate: isMarked(2) ? words[6] : nil,
+            isLogged: isMarked(3),
             start: start,
             at: at
         )
+    }
+
+    private static func words(of name: String) -> [UInt64] {
+        var words = [UInt64](repeating: 0, count: nameWords)
+        guard name.utf8.count <= nameWords * 8 else { return words }
+        for (place, byte) in name.utf8.enumerated() { words[place / 8] |= UInt64(byte) << (UInt64(place % 8) * 8) }
+        return words
+    }
+
+    private static func name(_ words: ArraySlice<UInt64>) -> String {
+        let bytes = words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (UInt64($0) * 8)) } }
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }

@@ -269,4 +269,39 @@ struct HistoryGuaranteesTests {
         let report = stand.ledger.report(room: stand.room)
         #expect(report.joins == 1 && report.watchTimeSeconds == 32)
     }
+
+    @Test("G3 a log that tells late of an earlier request moves the beginning of a session, whose row is still one")
+    func earlierRequest() async throws {
+        let stand = try HistoryStand()
+        let sid = stand.ledger.makeSession(room: stand.room)
+        func tell(at seconds: Double) {
+            stand.ledger.record(
+                AudienceEvent(
+                    sid: sid,
+                    room: stand.room,
+                    playback: .hls,
+                    kind: .playlistServed,
+                    at: stand.start.advanced(seconds: seconds),
+                    isElsewhere: true,
+                    isLogged: true
+                )
+            )
+        }
+        for second in [2.0, 4, 6] { tell(at: second) }
+        stand.advance(to: 7)
+        #expect(await stand.write())
+        tell(at: 0)
+        stand.advance(to: 8)
+        #expect(await stand.write())
+        stand.restart()
+        // A clock that is read anew is a little off.
+        tell(at: -0.001)
+        tell(at: 8)
+        stand.advance(to: 100)
+        #expect(await stand.write())
+        let epoch = try #require(try await stand.keeper.broadcasts(room: stand.room, limit: 1).first).epoch
+        let rows = try await stand.keeper.sessions(epoch: epoch, after: nil, limit: 10)
+        #expect(rows.count == 1 && rows.first?.watched == 9000, "\(rows)")
+        #expect(rows.first.map { ($0.end ?? 0) - $0.start } == 9000, "\(rows)")
+    }
 }

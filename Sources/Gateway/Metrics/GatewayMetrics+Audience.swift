@@ -82,6 +82,16 @@ extension GatewayMetrics {
         )
     }
 
+    /// Logs of content networks that a kill would have cost.
+    var unkeptLogs: MetricFamily {
+        MetricFamily(
+            name: "footlight_logs_unkept_total",
+            kind: .counter,
+            help: "Logs of content networks that could not be kept until their lines were counted.",
+            samples: [.init(labels: [], value: Double(logs.unkept))]
+        )
+    }
+
     /// What the logs of content networks told.
     var logLines: MetricFamily {
         let total = logs.total

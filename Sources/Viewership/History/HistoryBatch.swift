@@ -42,6 +42,10 @@ public struct HistoryBatch: Sendable {
         var row = row
         // It is said once, when the session joins.
         row.estimate = row.estimate ?? sessions[row.code]?.estimate
+        // What is on disk has the first of the starts that were told.
+        if let before = sessions[row.code], [row.start, row.formerStart].contains(before.start) {
+            row.formerStart = before.formerStart ?? row.formerStart
+        }
         sessions[row.code] = row
     }
 

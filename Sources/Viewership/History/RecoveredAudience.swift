@@ -45,6 +45,9 @@ public struct RecoveredAudience: Sendable {
     /// What was counted of no room.
     public var counters = RunCounters()
 
+    /// By how much what logs told came later than it happened; milliseconds.
+    public var logLag: Int64 { min(max(counters.logLag ?? 0, 0), RunCounters.mostLag) }
+
     /// Nothing, unless given otherwise.
     public init(
         lastSeen: Int64? = nil,

@@ -14,6 +14,8 @@ public struct SessionRow: Sendable, Equatable {
     public var epoch: Int64
     /// First media.
     public var start: Int64
+    /// The start under which it was told before, where a log has told late of an earlier request; never read again.
+    public var formerStart: Int64?
     /// Where the watching ended; nil while it lasts.
     public var end: Int64?
     /// Milliseconds watched.
@@ -57,6 +59,7 @@ public struct SessionRow: Sendable, Equatable {
         room: String,
         epoch: Int64,
         start: Int64,
+        formerStart: Int64? = nil,
         end: Int64?,
         watched: Int64,
         watchedUntil: Int64? = nil,
@@ -80,6 +83,7 @@ public struct SessionRow: Sendable, Equatable {
         self.room = room
         self.epoch = epoch
         self.start = start
+        self.formerStart = formerStart
         self.end = end
         self.watched = watched
         self.watchedUntil = watchedUntil

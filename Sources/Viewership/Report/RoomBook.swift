@@ -233,9 +233,14 @@ struct RoomBook {
         }
     }
 
-    /// Somebody of whom no more is known was proven to watch in an earlier run.
-    mutating func arrived(in room: String, session: UInt64) {
-        rooms[room]?.uniques.insert(viewer: nil, isUser: false, estimate: nil, session: session)
+    /// Somebody was proven to watch in an earlier run.
+    mutating func arrived(in room: String, _ step: SessionStep) {
+        rooms[room]?.uniques.insert(
+            viewer: step.viewer,
+            isUser: step.isUser,
+            estimate: step.estimate,
+            session: step.code
+        )
     }
 
     /// Forgets the rooms that ended before `moment`, and names them.
@@ -291,7 +296,11 @@ extension SessionStep {
             code: step.code,
             shard: step.shard,
             epoch: epoch,
-            playback: step.playback,
+            dimensions: step.dimensions,
+            viewer: step.viewer?.value,
+            isUser: step.viewer?.kind == .user,
+            estimate: step.estimate,
+            isLogged: step.isLogged,
             start: wall.date(of: step.start),
             at: wall.date(of: step.at)
         )
@@ -307,6 +316,7 @@ extension SessionRow {
             room: session.room,
             epoch: epoch,
             start: wall.date(of: session.start),
+            formerStart: session.formerStart.map { wall.date(of: $0) },
             end: session.end.map { wall.date(of: $0) },
             watched: Int64(session.watched),
             watchedUntil: session.watchedUntil.map { wall.date(of: $0) },

@@ -38,6 +38,8 @@ extension AudienceShard {
         session.mark = isLive ? ViewerSession.never : end
         if !isLive { session.since = row.end == nil ? now : end }
         if isLive { followOn(&session, from: row, lastSeen: lastSeen) }
+        // Lines of its log that were told of already may come once more.
+        if isLive, row.isLogged { session.mark = session.lastHit }
         // What passed between the last row and the end of the run was watched.
         if row.end == nil, let until = row.watchedUntil { session.noteWatched(max(0, session.lastHit - until)) }
         guard hasSpace(isConnection: true) else { return reject(.full) }
@@ -82,12 +84,12 @@ extension AudienceShard {
         now: Int64
     ) {
         guard index.find(step.code, in: sessions) == nil, let room = makeRoom(name) else { return }
-        let isConnection = step.playback.isContinuous
+        let dimensions = step.dimensions
+        let isConnection = dimensions.playback.isContinuous
         let isGone = isConnection && end < lastSeen
         let until = isConnection ? end : lastHit
-        let cell = Int(makeCell(Cell.Key(room: room, playback: step.playback)))
-        cells[cell].counts.joins += 1
-        restoreWatch(from: start, to: until, room: name, dimensions: Dimensions(playback: step.playback))
+        cells[Int(makeCell(room, dimensions))].counts.joins += 1
+        restoreWatch(from: start, to: until, room: name, dimensions: dimensions)
         let row = ShardOutput.Session(
             code: step.code,
             shard: number,
@@ -98,11 +100,15 @@ extension AudienceShard {
             watchedUntil: isGone ? nil : isConnection ? start : until,
             lastHit: isConnection ? nil : lastHit,
             stalled: 0,
-            playback: step.playback,
-            rendition: "",
-            region: "",
-            client: .unknown,
+            playback: dimensions.playback,
+            rendition: dimensions.rendition,
+            renditions: [dimensions.rendition],
+            region: dimensions.region,
+            client: dimensions.client,
             switches: 0,
+            viewer: ViewerKey(step),
+            estimate: step.estimate,
+            isLogged: step.isLogged,
             reason: isGone ? .left : nil,
             isClosed: false
         )
@@ -110,6 +116,25 @@ extension AudienceShard {
         if let place = index.find(step.code, in: sessions) {
             tell(place, end: sessions[place].phase == .ended ? sessions[place].mark : nil, isClosed: false)
         }
+    }
+
+    /// Puts back a session that had asked for its first playlist shortly before an earlier run ended, and was not proven to
+    /// watch: what it watches counts from there once it is.
+    ///
+    /// - Parameter since: When it asked.
+    mutating func restoreNew(_ step: SessionStep, room name: String, since: Int64, now: Int64) {
+        guard index.find(step.code, in: sessions) == nil, hasSpace(), let room = makeRoom(name) else { return }
+        let cell = makeCell(room, step.dimensions)
+        var session = ViewerSession(nonce: 0, code: step.code, cell: cell, since: since, lastHit: since)
+        session.flags = [.isRecovered, .isTimed]
+        session.isLogged = step.isLogged
+        session.mark = since
+        let place = insert(session)
+        tallies[Int(room)].unproven += 1
+        recount(place)
+        if let estimate = step.estimate { hellos[Int32(place)] = estimate }
+        if let viewer = ViewerKey(step) { _ = attribute(place, to: viewer, at: now) }
+        schedule(place, deadline: since + timeout(of: place))
     }
 
     private mutating func makeCell(_ room: Int32, _ dimensions: Dimensions) -> Int32 {
@@ -196,5 +221,13 @@ extension AudienceShard {
     mutating func restore(_ counts: RoomTally.Counts, room name: String) {
         guard let room = makeRoom(name) else { return reject(.full) }
         tallies[Int(room)].counts += counts
+    }
+}
+
+extension ViewerKey {
+    /// Whose step it is; nil for nobody known beyond the session.
+    fileprivate init?(_ step: SessionStep) {
+        guard let viewer = step.viewer else { return nil }
+        self.init(value: viewer, kind: step.isUser ? .user : .device)
     }
 }

@@ -3,6 +3,9 @@ import Stage
 
 /// What events do to a session.
 extension AudienceShard {
+    /// Milliseconds by which a moment may differ that two clocks tell.
+    private static let clockError: Int64 = 20
+
     mutating func opened(_ place: Int, playback: PlaybackProtocol, rendition: String?, at: Int64) {
         sessions[place].connections += 1
         sessions[place].flags.remove(.isRemote)
@@ -137,11 +140,14 @@ extension AudienceShard {
         case .new: sessions[place].since = min(at, session.since)
         case .live:
             let time = session.start - at
-            guard time > 0, time < timeout(of: place) - logLag, !playback(of: place).isContinuous else { return }
+            // The same line, read by another clock, is a little off.
+            guard time > Self.clockError, time < timeout(of: place) - logLag, !playback(of: place).isContinuous
+            else { return }
             sessions[place].start = at
             sessions[place].noteWatched(time)
             cells[Int(session.cell)].counts.watch += time
             date(place, from: at, now: at, .watched(from: at, to: session.start))
+            tell(place, end: nil, formerStart: session.start, isClosed: false)
         }
     }
 
@@ -151,6 +157,7 @@ extension AudienceShard {
                 sessions[place].since = at
                 // It may have become known only after that, by a log.
                 sessions[place].lastHit = at
+                noteStep(.asked, place, start: at, at: at)
             }
         } else {
             let isNew = sessions[place].phase == .new
@@ -506,8 +513,15 @@ extension AudienceShard {
         )
     }
 
-    mutating func tell(_ place: Int, end: Int64?, estimate: UInt64? = nil, isClosed: Bool) {
-        guard let row = row(of: place, end: end, estimate: estimate, isClosed: isClosed) else { return }
+    mutating func tell(
+        _ place: Int,
+        end: Int64?,
+        formerStart: Int64? = nil,
+        estimate: UInt64? = nil,
+        isClosed: Bool
+    ) {
+        guard var row = row(of: place, end: end, estimate: estimate, isClosed: isClosed) else { return }
+        row.formerStart = formerStart
         output.sessions.append(row)
     }
 

@@ -220,7 +220,10 @@ struct AudienceShard: ~Copyable {
                 code: sessions[place].code,
                 shard: number,
                 room: room,
-                playback: playback(of: place),
+                dimensions: dimensions(of: place),
+                viewer: viewerKey(of: sessions[place].viewer),
+                estimate: hellos[Int32(place)],
+                isLogged: sessions[place].isLogged,
                 start: start,
                 at: at
             )

@@ -26,6 +26,8 @@ struct ShardOutput {
         var place: Int32?
         var room: String
         var start: Int64
+        /// The start that was told before; nil where that is the same.
+        var formerStart: Int64?
         /// Where the watching ended; nil while it lasts.
         var end: Int64?
         var watched: UInt32
@@ -64,7 +66,11 @@ struct ShardOutput {
         var code: UInt64
         var shard: UInt8
         var room: String
-        var playback: PlaybackProtocol
+        var dimensions: Dimensions
+        var viewer: ViewerKey?
+        /// Who it may be, where it is not proven to watch yet or is proven now.
+        var estimate: UInt64?
+        var isLogged: Bool
         var start: Int64
         var at: Int64
     }

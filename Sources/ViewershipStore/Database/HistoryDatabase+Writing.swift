@@ -158,6 +158,13 @@ extension HistoryDatabase {
     }
 
     private static func save(_ row: SessionRow, in database: Database) throws {
+        if let former = row.formerStart {
+            try run(
+                "UPDATE OR IGNORE session SET began = ? WHERE code = ? AND began = ?",
+                with: [row.start, Int64(bitPattern: row.code), former],
+                in: database
+            )
+        }
         try run(
             """
             INSERT INTO session (code, began, shard, epoch, ended, watched, stalled, protocol, rendition, region, client,

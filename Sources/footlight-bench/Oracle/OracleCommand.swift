@@ -110,7 +110,7 @@ struct OracleCommand: AsyncParsableCommand {
         // What is judged of it is settled, and what is read first cannot be older than what is read last.
         let summary = try await end(gateway)
         let sessions = try await sessions(gateway)
-        if let details { try OracleDetails(start: start, lives, sessions, kills).write(to: details) }
+        if let details { try OracleDetails(start: start, lives, samples, sessions, kills).write(to: details) }
         verdict.judge(summary: summary, sessions: sessions, report: report)
         if let last = samples.last, last.total != 0 { throw ToolFailure("\(last.total) still count at the end") }
         guard verdict.isGood else { throw ToolFailure("a guarantee was broken") }

@@ -20,16 +20,30 @@ struct OracleDetails {
         let away: [[Double]]
     }
 
+    private struct Look: Encodable {
+        let at: Double
+        let live: [String: Int]
+        let logLag: Double
+        let logged: Double
+    }
+
     private struct Everything: Encodable {
         let kills: [[Double]]
         let players: [Player]
         let sessions: [Session]
+        let looks: [Look]
     }
 
     private let everything: Everything
 
     /// - Parameter start: The zero of all times.
-    init(start: MonotonicTime, _ lives: [OracleLife], _ sessions: [JSONValue], _ kills: [OracleTruth.Kill]) {
+    init(
+        start: MonotonicTime,
+        _ lives: [OracleLife],
+        _ samples: [OracleSample],
+        _ sessions: [JSONValue],
+        _ kills: [OracleTruth.Kill]
+    ) {
         let zero = Date().timeIntervalSince1970 - MonotonicTime.now().seconds(since: start)
         let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         func seconds(_ text: String?) -> Double {
@@ -54,6 +68,15 @@ struct OracleDetails {
                     start: seconds(row.start),
                     end: seconds(row.end),
                     away: row.away.map { [seconds($0.from), seconds($0.to)] }
+                )
+            },
+            looks: samples.map { sample in
+                let live = sample.byKind.map { ("\($0)", $1) }
+                return Look(
+                    at: sample.at,
+                    live: Dictionary(uniqueKeysWithValues: live),
+                    logLag: sample.logLag,
+                    logged: min(sample.logged, sample.at)
                 )
             }
         )

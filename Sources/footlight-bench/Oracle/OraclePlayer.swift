@@ -168,7 +168,7 @@ final class OraclePlayer {
     private func letIn(_ sid: String, _ now: Double) {
         guard self.sid == nil else { return }
         self.sid = sid
-        leaveAt = now + place.script.stay()
+        leaveAt = min(now + place.script.stay(), place.script.lastMoment())
         blip = place.script.blip().map { (now + $0.after, $0.length) }
     }
 

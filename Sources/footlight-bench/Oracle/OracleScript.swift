@@ -19,6 +19,11 @@ struct OracleScript: Sendable {
         Self.shortest + Double.random(in: 0...1) * Double.random(in: 0...1) * 150
     }
 
+    /// When a player leaves that would stay beyond the end.
+    ///
+    /// Not all at once: those who wait for the next segment ask all together, and all would be as far from their last playlist.
+    func lastMoment() -> Double { end - .random(in: 0...2 * Self.poll) }
+
     /// How long a place is empty between two players.
     func pause() -> Double { .random(in: 0.2...8) }
 

@@ -76,9 +76,12 @@ struct OracleTruth {
             }
             return nil
         }
+        // Who has no answer between a kill and its leaving may have been answered all the same, and was not there to read it.
+        let isCut = kills.contains { $0.killed > last && $0.killed < left + tolerance }
+        let heard = isCut ? left : last
         if let earliest = proven(life.answers, after: qualifying.requests - 0.1) {
             // A kill changes nothing: when each was last heard of is written down every second.
-            most(earliest - tolerance, last + timeout + tolerance)
+            most(earliest - tolerance, heard + timeout + tolerance)
         }
         // A log tells of all of them, whenever the gateway is there to read it; a cache tells nobody then.
         let isLogged = life.kind == .log

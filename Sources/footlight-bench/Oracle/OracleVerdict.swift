@@ -12,6 +12,8 @@ struct OracleVerdict {
     private static let tolerances = [0.1, 0.25, 0.5]
     /// Seconds that a connection may lose over a kill, on average.
     private static let mostLost = 0.2
+    /// How far, as a part of it, watch time by requests may be from what their times tell.
+    private static let mostError = 0.0015
     /// How far the part of a settled peak that is dated exactly may be from the truth.
     private static let peakError = 1
 
@@ -156,8 +158,9 @@ struct OracleVerdict {
 
     /// How each way was counted beside its truth; ways by connection are held to what a kill may cost.
     ///
-    /// Of what each player lost that a kill cut off, a part is of those who had not been proven to watch: the time up to
-    /// their first playlist behind it.
+    /// A player by requests goes without a word, so its way is held to what can be known: half a poll behind its last
+    /// request. Of what each player lost that a kill cut off, a part is of those who had not been proven to watch: the time
+    /// up to their first playlist behind it.
     private mutating func judgeWays(_ rows: [OracleRow]) {
         var table = Table(
             "way",
@@ -167,6 +170,7 @@ struct OracleVerdict {
             "there, s",
             "told, s",
             "error, %",
+            "as asked, %",
             "cut off",
             "lost each, s",
             "of it new, s",
@@ -185,17 +189,21 @@ struct OracleVerdict {
             let cuts = own.reduce(0) { $0 + $1.cuts(by: kills) }
             let lost = cuts > 0 ? (present - seconds) / Double(cuts) : 0
             let forgotten = cuts > 0 ? own.reduce(0) { $0 + $1.secondsForgotten(by: kills) } / Double(cuts) : 0
+            let asked = own.flatMap(\.dated).reduce(0) { $0 + $1.to - $1.from }
+            let error = seconds / max(kind.isConnection ? present : asked, 1) - 1
             let truePeak = OracleTruth.peak(of: own.flatMap(\.dated))
             let settled = OracleRow.peak(of: told).viewers
             table.add([
                 kind.name, "\(own.count)", "\(told.count)", watched.text(0), present.text(0), seconds.text(0),
-                ((seconds / max(present, 1) - 1) * 100).text(3), "\(cuts)", lost.text(3), forgotten.text(3),
+                ((seconds / max(present, 1) - 1) * 100).text(3), (error * 100).text(3), "\(cuts)", lost.text(3),
+                forgotten.text(3),
                 "\(truePeak)", "\(settled)",
             ])
             // Who is told of without the name of its player came by one of the ways by requests.
             let slack = kind.isConnection ? 0 : unnamed
             if abs(told.count - own.count) > slack { broken.append("\(kind.name) joins") }
             if kind.isConnection, abs(lost) > Self.mostLost { broken.append("\(kind.name) loss") }
+            if !kind.isConnection, abs(error) > Self.mostError { broken.append("\(kind.name) watch time") }
             if kind.isConnection || kind == .log, abs(truePeak - settled) > Self.peakError {
                 broken.append("\(kind.name) peak")
             }

@@ -26,8 +26,9 @@ final class RawPeer: Sendable {
         try await channel.writeAndFlush(bytes)
     }
 
+    /// Closes the connection, unless the server has.
     func close() async throws {
-        try await channel.close()
+        do { try await channel.close() } catch ChannelError.alreadyClosed {}
     }
 
     /// Whether the server has closed the connection within `seconds`.

@@ -24,6 +24,10 @@ struct MemoryHistory {
         lastSeen = batch.asOf
         for var row in batch.sessions.values {
             let place = Place(code: row.code, start: row.start)
+            if let former = row.formerStart {
+                sessions[place] = sessions.removeValue(forKey: Place(code: row.code, start: former))
+                row.formerStart = nil
+            }
             row.estimate = row.estimate ?? sessions[place]?.estimate
             sessions[place] = row
         }

@@ -36,6 +36,8 @@ public final class AudienceLogs: Sendable {
         var reading = 0
         /// Whose logs are being received or read.
         var senders: Set<String> = []
+        /// What an earlier run had taken and not counted comes first.
+        var isResuming = false
     }
 
     /// Most bytes of a log as it is sent.
@@ -61,6 +63,7 @@ public final class AudienceLogs: Sendable {
     private let wall: @Sendable () -> Date
     private let isOn: @Sendable (String) -> Bool
     private let workLimit: Int64
+    private let spool: LogSpool?
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -69,6 +72,7 @@ public final class AudienceLogs: Sendable {
     ///   - wall: What lines' times are compared with.
     ///   - lateness: The greatest age in which a line is taken, in seconds.
     ///   - workLimit: Longest time for which a log may take a processor, in nanoseconds.
+    ///   - spool: Keeps what is not counted yet for a later run; nil where a kill may lose it.
     ///   - isOn: Whether there is a program of a room; nobody is counted in one that is over.
     public init(
         audience: any AudienceObserving,
@@ -77,6 +81,7 @@ public final class AudienceLogs: Sendable {
         wall: @escaping @Sendable () -> Date = { Date() },
         lateness: Int = 90,
         workLimit: Int64 = AudienceLogs.workLimit,
+        spool: LogSpool? = nil,
         isOn: @escaping @Sendable (_ room: String) -> Bool
     ) {
         self.audience = audience
@@ -85,6 +90,7 @@ public final class AudienceLogs: Sendable {
         self.wall = wall
         self.isOn = isOn
         self.workLimit = workLimit
+        self.spool = spool
         let longestLag = Int64(lateness) * 1000
         state = Mutex(State(replay: LogReplay(longestLag: longestLag), media: LogReplay(longestLag: longestLag)))
     }
@@ -94,6 +100,9 @@ public final class AudienceLogs: Sendable {
 
     /// What became of all lines until now.
     public var total: LogReceipt { state.withLock { $0.total } }
+
+    /// Logs whose lines a kill would have lost, because they could not be kept until they were counted.
+    public var unkept: Int { spool?.unkept ?? 0 }
 
     /// Takes a log, lines of JSON, as it is or as a gzip file.
     ///
@@ -108,6 +117,41 @@ public final class AudienceLogs: Sendable {
     ) async throws(Fault) -> LogReceipt {
         guard beginReading() else { throw .busy }
         defer { state.withLock { $0.reading -= 1 } }
+        let reading = try await read(body, room: room)
+        let date = wall().timeIntervalSince1970
+        let receipt = add(reading, of: name, at: date)
+        if receipt.taken > 0 || !reading.media.isEmpty, let spool {
+            let lag = state.withLock { $0.replay.lag(of: name) }
+            await spool.add(LogSpool.Entry(name: name, room: room, lag: lag, taken: Int64(date * 1000), body: body))
+        }
+        return receipt
+    }
+
+    /// Takes once more what an earlier run had taken and may not have counted; until that is done nothing is counted.
+    ///
+    /// - Parameter moment: Lines of before it were counted, milliseconds since 1970; nil where there was no earlier run.
+    /// - Returns: The work; nil where there is none.
+    @discardableResult
+    public func resume(from moment: Int64?) -> Task<Void, Never>? {
+        guard let spool else { return nil }
+        guard let moment else {
+            spool.forget(before: .max)
+            return nil
+        }
+        state.withLock { $0.isResuming = true }
+        return Task {
+            for file in await spool.stored() {
+                // One that was damaged is lost, and so is a log that nobody would have taken.
+                guard let entry = await spool.entry(file), let reading = try? await read(entry.body, room: entry.room)
+                else { continue }
+                let seconds = Double(moment) / 1000
+                _ = add(reading, of: entry.name, at: wall().timeIntervalSince1970, from: seconds, lag: entry.lag)
+            }
+            state.withLock { $0.isResuming = false }
+        }
+    }
+
+    private func read(_ body: ByteBuffer, room: String?) async throws(Fault) -> LogReading {
         var spent: Int64 = 0
         var start = Self.processorTime
         let body = Gzip.isGzip(body) ? try Self.expanded(body) : body
@@ -133,33 +177,54 @@ public final class AudienceLogs: Sendable {
             start = Self.processorTime
         }
         guard !reading.isWhollyMalformed else { throw .malformed }
-        let requests = reading.requests
-        let read = reading.receipt
-        let date = wall().timeIntervalSince1970
+        return reading
+    }
+
+    /// Lets the lines of a log wait for their turn.
+    ///
+    /// - Parameters:
+    ///   - date: The present moment, in seconds since 1970.
+    ///   - first: Lines of before it, and those that do not say when they were, are passed over; nil for a log that comes now.
+    ///   - lag: Of a log that was taken before, by how much it was known to lag then.
+    private func add(
+        _ reading: LogReading,
+        of name: String,
+        at date: Double,
+        from first: Double? = nil,
+        lag: Int64? = nil
+    ) -> LogReceipt {
         // Within a century of now, so that whole milliseconds can hold it.
         func age(_ other: Double?) -> Int64? { other.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) } }
-        let media = reading.media.map { LogReplay<LoggedMedia>.Line(entry: $0, age: age($0.date), mark: nil) }
-        let hasAllMedia = reading.hasAllMedia
-        let (receipt, lag) = state.withLock { state in
-            var receipt = read
+        func isWanted(_ other: Double?) -> Bool { first.map { other ?? 0 >= $0 } ?? true }
+        let media = reading.media.filter { isWanted($0.date) }.map {
+            LogReplay<LoggedMedia>.Line(entry: $0, age: age($0.date), mark: nil)
+        }
+        let (receipt, latest) = state.withLock { state in
+            var receipt = reading.receipt
+            let now = clock.now.milliseconds
             if !media.isEmpty, state.tellMedia.count < Self.senderLimit { state.tellMedia.insert(name) }
-            let toldMedia = state.media.add(media, of: name, at: clock.now.milliseconds)
-            let isMediaSeen = state.tellMedia.contains(name) && hasAllMedia && toldMedia.dropped == 0
-            let bundle = requests.map { request in
+            let toldMedia = state.media.add(media, of: name, at: now, lag: lag)
+            let isMediaSeen = state.tellMedia.contains(name) && reading.hasAllMedia && toldMedia.dropped == 0
+            let counted = reading.requests.filter { !isWanted($0.date) }.map { request in
+                LogReplay<LoggedRequest>.Line(entry: request, age: age(request.date), mark: request.mark)
+            }
+            state.replay.remember(counted, at: now)
+            let bundle = reading.requests.filter { isWanted($0.date) }.map { request in
                 var request = request
                 request.isMediaSeen = isMediaSeen
                 return LogReplay<LoggedRequest>.Line(entry: request, age: age(request.date), mark: request.mark)
             }
-            let outcome = state.replay.add(bundle, of: name, at: clock.now.milliseconds)
+            let outcome = state.replay.add(bundle, of: name, at: now, lag: lag)
             receipt.taken = outcome.taken
             receipt.late = outcome.late
             receipt.dropped = outcome.dropped
             receipt.repeated = outcome.repeated
-            state.total += receipt
+            // What is taken once more was told of by the run that took it first.
+            if first == nil { state.total += receipt }
             return (receipt, state.replay.lag)
         }
         // At once: until the lines come that wait for it, nobody is to be missed.
-        audience.logsLag(milliseconds: lag)
+        audience.logsLag(milliseconds: latest)
         return receipt
     }
 
@@ -203,10 +268,18 @@ public final class AudienceLogs: Sendable {
 
     // MARK: Counting
 
+    /// For how long a log is kept behind the moment at which its lines are counted, in milliseconds: until what was counted
+    /// is written, and who was counted by it is proven to watch.
+    public static let spoolMargin: Int64 = 15_000
+
     /// Counts what is due; to be called about once a second.
     public func advance() {
         let now = clock.now.milliseconds
-        let (media, requests) = state.withLock { ($0.media.takeDue(at: now), $0.replay.takeDue(at: now)) }
+        let due = state.withLock { state in
+            state.isResuming ? nil : (state.media.takeDue(at: now), state.replay.takeDue(at: now))
+        }
+        guard let (media, requests) = due else { return }
+        spool?.forget(before: Int64(wall().timeIntervalSince1970 * 1000) - lag - Self.spoolMargin)
         for (file, time) in media where file.sid == nil {
             let moment = MonotonicTime(nanoseconds: time * 1_000_000)
             audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)

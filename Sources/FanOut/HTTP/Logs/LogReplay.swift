@@ -60,17 +60,23 @@ struct LogReplay<Entry> {
     /// By how much the slowest log lags behind.
     var lag: Int64 { max(0, logs.values.compactMap(\.lag).max() ?? 0) }
 
+    /// By how much a log lags behind.
+    func lag(of log: String) -> Int64 { max(0, (logs[log] ?? logs[""])?.lag ?? 0) }
+
     /// Takes a bundle.
     ///
-    /// - Parameter log: Whose lines they are.
-    mutating func add(_ bundle: [Line], of log: String, at now: Int64) -> Outcome {
+    /// - Parameters:
+    ///   - log: Whose lines they are.
+    ///   - lag: Of a bundle that was taken before, by how much its log was known to lag then; its lines are older now.
+    mutating func add(_ bundle: [Line], of log: String, at now: Int64, lag: Int64? = nil) -> Outcome {
         let limits = -longestLag...longestLag
         let name = logs[log] != nil || logs.count < Self.logLimit ? log : ""
         var log = logs.removeValue(forKey: name) ?? Log()
         forgetMarks(at: now)
+        if let lag { log.lag = max(log.lag ?? lag, lag) }
         var outcome = Outcome()
         for line in bundle {
-            guard line.age.map({ limits.contains($0) }) ?? true else {
+            guard lag != nil || line.age.map({ limits.contains($0) }) ?? true else {
                 outcome.late += 1
                 continue
             }
@@ -84,7 +90,7 @@ struct LogReplay<Entry> {
                     outcome.repeated += 1
                     continue
                 }
-                log.lag = max(log.lag ?? age, age)
+                if lag == nil { log.lag = max(log.lag ?? age, age) }
                 log.slots[Self.slot(of: time), default: []].append((line.entry, time))
             } else {
                 undated.append(line.entry)
@@ -94,6 +100,13 @@ struct LogReplay<Entry> {
         }
         logs[name] = log
         return outcome
+    }
+
+    /// Knows lines again that were counted, should they come once more.
+    mutating func remember(_ lines: [Line], at now: Int64) {
+        for line in lines {
+            if let mark = line.mark, let age = line.age { _ = isNew(mark, at: now - age) }
+        }
     }
 
     /// Takes out what is due, in order; each with the moment at which it happened.

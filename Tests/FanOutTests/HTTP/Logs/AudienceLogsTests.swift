@@ -1,15 +1,18 @@
 @testable import FanOut
 import FootlightTesting
 import Foundation
+import Logging
 import Media
 import NIOCore
 import Stage
+import Synchronization
 import Testing
 
 @Suite("Logs of content networks")
 struct AudienceLogsTests {
     private let audience = RecordingAudience()
     private let clock = ManualClock()
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func logs() -> AudienceLogs {
         AudienceLogs(audience: audience, clock: clock, wall: { Date(timeIntervalSince1970: 1_700_000_000) }) {
@@ -100,6 +103,71 @@ struct AudienceLogsTests {
         clock.advance(by: .seconds(60))
         logs.advance()
         #expect(audience.events.count == 21)
+    }
+
+    @Test("What was taken and not counted is counted by the next run, once, when it was due; what was counted is not")
+    func resumed() async throws {
+        let folder = try TemporaryFolder("logs")
+        let wall = Mutex(1_700_000_000.0)
+        func run(of name: String) -> AudienceLogs {
+            AudienceLogs(
+                audience: audience,
+                clock: clock,
+                wall: { Date(timeIntervalSince1970: wall.withLock { $0 }) },
+                spool: LogSpool(
+                    folder: folder.file("logs"),
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+                )
+            ) { _ in true }
+        }
+        func pass(_ seconds: Double, _ logs: AudienceLogs? = nil) {
+            wall.withLock { $0 += seconds }
+            clock.advance(by: .milliseconds(Int(seconds * 1000)))
+            logs?.advance()
+        }
+        let first = run(of: "first")
+        let bundle = [-10.0, -5, -1].map { Self.line("/live/r/media.m3u8?sid=r-\(Int(-$0))", at: $0) }
+        #expect(try await take(bundle, first, isCompressed: true).taken == 3)
+        #expect(try await take([Self.line("/live/r/1/s1.m4s")], first).taken == 0)
+        pass(3, first)
+        #expect(audience.story == ["playlist r-10"])
+        // Killed; the next one begins two seconds later.
+        pass(2)
+        let second = run(of: "second")
+        await second.resume(from: 1_699_999_993_000)?.value
+        // The sender did not hear that it was taken.
+        #expect(try await take(bundle, second).repeated == 3)
+        #expect(second.lag == 10_000)
+        pass(30, second)
+        #expect(audience.story == ["playlist r-10", "playlist r-5", "playlist r-1"])
+        // The clock began at 1 s.
+        #expect(audience.events.suffix(2).map(\.at.nanoseconds) == [-4_000_000_000, 0])
+        #expect(second.total.taken == 0 && second.unkept == 0)
+        // What is counted is deleted, with the addresses that were in it.
+        let isEmpty = try await eventually {
+            try FileManager.default.contentsOfDirectory(atPath: folder.file("logs")).isEmpty
+        }
+        #expect(isEmpty)
+    }
+
+    @Test("Where a log cannot be kept it counts all the same, and that is told")
+    func unkept() async throws {
+        let folder = try TemporaryFolder("logs")
+        try Data().write(to: URL(fileURLWithPath: folder.file("logs")))
+        let logs = AudienceLogs(
+            audience: audience,
+            clock: clock,
+            wall: { Date(timeIntervalSince1970: 1_700_000_000) },
+            spool: LogSpool(
+                folder: folder.file("logs"),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            )
+        ) { _ in true }
+        #expect(try await take([Self.line("/live/r/media.m3u8?sid=r-1")], logs).taken == 1)
+        #expect(logs.unkept == 1)
+        clock.advance(by: .seconds(1))
+        logs.advance()
+        #expect(audience.story == ["playlist r-1"])
     }
 
     @Test("A small file that is a great many lines is refused before one of them is read")
