@@ -102,7 +102,9 @@ struct OracleLife: Sendable {
     /// a word, and is taken to have watched for half a poll behind its last one.
     var dated: [(from: Double, to: Double)] {
         guard !kind.isConnection, let first = answers.first, let last = answers.last else { return watched }
-        let poll = answers.count > 1 ? (last - first) / Double(answers.count - 1) : 0
+        // The median: a player that waits for each segment comes somewhere between two of them.
+        let polls = zip(answers.dropFirst(), answers).map { $0 - $1 }.sorted()
+        let poll = polls.isEmpty ? 0 : polls[polls.count / 2]
         return [(first, last + min(poll, OracleScript.poll) / 2)]
     }
 
