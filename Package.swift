@@ -160,6 +160,7 @@ let package = Package(
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nioProducts("NIOCore"),
+            resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict
         ),
         .target(
@@ -199,14 +200,6 @@ let package = Package(
                 "Gateway", "FootlightClient", "GatewayModel", "Stage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict
-        ),
-        .executableTarget(
-            name: "footlight-bench",
-            dependencies: [
-                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "Viewership", "FootlightTesting", crypto,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ] + nioProducts("NIOCore", "NIOPosix"),
             swiftSettings: strict
         ),
 
@@ -328,6 +321,20 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The benchmarks are built for whoever measures: see deploy/bench.
+if Context.environment["FOOTLIGHT_BENCH"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "footlight-bench",
+            dependencies: [
+                "Media", "Stage", "RTMP", "Codecs", "Mixer", "Egress", "Viewership", "FootlightTesting", crypto,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ] + nioProducts("NIOCore", "NIOPosix"),
+            swiftSettings: strict
+        )
+    )
+}
 
 // Fuzzing is a build of its own, of which the usual one knows nothing: see deploy/fuzz.
 if Context.environment["FOOTLIGHT_FUZZ"] != nil {

@@ -3,6 +3,13 @@ import HTTPTypes
 import Hummingbird
 import Stage
 
+/// The description of this API in OpenAPI 3.1, the file `openapi.yaml`, served at `/v1/openapi.yaml`.
+///
+/// A test compares it with the routes and with what the code writes and reads.
+enum OpenAPIDocument {
+    static let text = String(decoding: PackageResources.openapi_yaml, as: UTF8.self)
+}
+
 /// What the API says of itself, to everybody.
 extension ControlRoutes {
     func addDescription(to router: Router<BasicRequestContext>) {

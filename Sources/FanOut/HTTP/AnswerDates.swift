@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import NIOCore
 import Synchronization
 
 /// The `Date` of answers (RFC 9110, section 6.6.1), written once a second for all of them.
@@ -10,7 +9,6 @@ public final class AnswerDates: Sendable {
     private struct Written {
         var second = Int.min
         var text = ""
-        var line = ByteBuffer()
     }
 
     /// English whatever the locale, which what the C library writes is not.
@@ -33,19 +31,11 @@ public final class AnswerDates: Sendable {
     }
 
     /// Now, in words.
-    public var text: String { current { $0.text } }
-
-    /// Now, as the last line of a head and the empty one behind it.
-    var lastLine: ByteBuffer { current { $0.line } }
-
-    private func current<Part: Sendable>(_ part: (Written) -> Part) -> Part {
+    public var text: String {
         let second = clock()
         return written.withLock { written in
-            if written.second != second {
-                let text = Self.text(of: second)
-                written = Written(second: second, text: text, line: ByteBuffer(string: "Date: \(text)\r\n\r\n"))
-            }
-            return part(written)
+            if written.second != second { written = Written(second: second, text: Self.text(of: second)) }
+            return written.text
         }
     }
 

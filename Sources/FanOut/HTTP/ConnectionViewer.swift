@@ -27,14 +27,8 @@ enum ConnectionViewer {
             }
             return false
         }
-        guard response.allowsRanges else { return false }
-        noteFile(bytes: bytes)
-        return bytes > 0
-    }
-
-    /// A media file, or `bytes` of one, was answered.
-    func noteFile(bytes: Int) {
-        guard case .one(let viewer) = self, bytes > 0 else { return }
-        viewer.record(.delivered, at: .now(), bytes: bytes)
+        guard response.allowsRanges, bytes > 0 else { return false }
+        if case .one(let viewer) = self { viewer.record(.delivered, at: .now(), bytes: bytes) }
+        return true
     }
 }

@@ -59,11 +59,6 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     private var answersLeaving = 0
     /// The listener ends, which those behind, who close the connection, hear of when our answers have left.
     private var whenAnswered: ChannelHandlerContext?
-    /// Of what the request that is being read was given a file, if bytes like its own would be answered in the same way;
-    /// nil again once somebody was told.
-    private(set) var plainFile: RepeatedRequest.File?
-    /// Somebody asks for that.
-    private var isPlainFileWanted = false
     /// Since when the beginning of a header waits for its end.
     private var headerBegan: MonotonicTime?
     /// Since when the client takes nothing of what waits for it, an answer without end included.
@@ -185,15 +180,22 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     ) {
         func player() -> PlayerRequest {
             let peer = context.remoteAddress?.ipAddress
-            return PlayerRequest(head, query: query, peer: peer, bearer: bearer, reading: site.reading)
+            return PlayerRequest(
+                head,
+                for: request,
+                query: query,
+                peer: peer,
+                bearer: bearer,
+                reading: site.reading
+            )
         }
         let response: MediaResponse
-        switch (head.method, request) {
+        switch (head.method, request.target) {
         case (.options, _):
             send(MediaResponse.preflight, [], closing: head.asksToClose, context: context)
             return
-        case (.get, .flv(let room)):
-            switch FLVStream.admit(room: room, player: player(), site: site) {
+        case (.get, .flv):
+            switch FLVStream.admit(room: request.room, player: player(), site: site) {
             case .success(let stream):
                 isStreaming = true
                 stream.begin(context: context)
@@ -202,30 +204,24 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             case .failure(let refusal):
                 response = refusal.response
             }
-        case (.head, .flv(let room)):
-            response = FLVStream.headAnswer(room: room, player: player(), site: site)
+        case (.head, .flv):
+            response = FLVStream.headAnswer(room: request.room, player: player(), site: site)
         case (.get, _), (.head, _):
             let player = player()
-            if case .file(let room, _, _) = request, head.method == .get {
-                site.audience.hear(player, in: room, on: MediaRequest.session(in: head.path ?? "") ?? viewer.sid)
+            if case .file = request.target, head.method == .get {
+                site.audience.hear(player, in: request.room, on: request.sid ?? viewer.sid)
             }
             switch site.respond(to: request, query: query, player: player) {
             case .now(let now):
                 response = now
-                if isPlainFileWanted, case .file(let room, let run, _) = request, now.isWholeFile, head.isPlain,
-                    bearer == ViewerBearer()
-                {
-                    let sid = MediaRequest.session(in: head.path ?? "")
-                    plainFile = RepeatedRequest.File(room: room, run: run, sid: sid, fields: head.headerFields)
-                }
             case .wait(let wait):
-                begin(wait, for: head, context: context)
+                begin(wait, for: request, head, context: context)
                 return
             }
         default:
             response = .wrongMethod
         }
-        send(response, to: head, context: context)
+        send(response, to: head, for: request, context: context)
     }
 
     /// Finds out whose token a request shows, and answers it then; what comes behind it is held back.
@@ -264,10 +260,15 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
 
     // MARK: Waiting requests
 
-    private func begin(_ wait: MediaWait, for head: HTTPRequest, context: ChannelHandlerContext) {
+    private func begin(
+        _ wait: MediaWait,
+        for request: MediaRequest,
+        _ head: HTTPRequest,
+        context: ChannelHandlerContext
+    ) {
         guard let line = wait.program.line(for: wait.target, on: context.eventLoop) else {
             // What it waits for came between the question and now.
-            send(site.respond(after: wait, .arrived), to: head, context: context)
+            send(site.respond(after: wait, .arrived), to: head, for: request, context: context)
             return
         }
         if let refusal = site.waits.enter(wait.sid) {
@@ -277,7 +278,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         let deadline = context.eventLoop.now + wait.program.longestWait
         // Not the whole head: thousands may wait.
         let (range, closing) = (head.headerFields[.range], head.asksToClose)
-        let media = mediaReceiver(of: head)
+        let media = mediaReceiver(of: request, head)
         let entry = HLSWait(for: wait.target, until: deadline) { [self] end in
             waiting = nil
             site.waits.leave(wait.sid)
@@ -320,64 +321,18 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         whenAnswered.take()?.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
 
-    // MARK: Repeated requests
-
-    /// Of what a request is given a file while it is passed on by `read`; nil where bytes like its own are not to be
-    /// answered in the same way, or where it has to wait for its answer.
-    func plainFile(givenDuring read: () -> Void) -> RepeatedRequest.File? {
-        isPlainFileWanted = true
-        read()
-        isPlainFileWanted = false
-        defer { plainFile = nil }
-        return plainFile
-    }
-
-    /// A file that may be sent ahead of this handler to whoever was given `file`; nil where the request is for it.
-    ///
-    /// Not while anything asked before is to be answered first; and a request that is one too many is refused here.
-    func repeated(_ name: String, beside file: RepeatedRequest.File) -> [ByteBuffer]? {
-        // An answer may come before the body of its request: what follows then is that body, whatever it looks like.
-        let isBetweenRequests = current == nil && !isPassingOn
-        let isClear = isBetweenRequests && passedOn == 0 && held.isEmpty && !mustHold && !isStreaming && !isClosing
-        guard isClear, answersLeaving == 0, let program = site.hls.programs(file.room)?.program(run: file.run),
-            case .file(let media)? = program.file(named: name),
-            site.budget.takesRequest(from: client, file.fields, now: .now())
-        else { return nil }
-        return media
-    }
-
-    /// The head of the answer with a whole file of so many bytes, as it is sent now.
-    func repeatedHead(bytes: Int) -> ByteBuffer { MediaResponse.segmentHead(length: bytes, date: site.dates.lastLine) }
-
-    /// A whole file of so many bytes was sent ahead of this handler, to whoever was given `file`.
-    func answeredRepeated(bytes: Int, beside file: RepeatedRequest.File) {
-        lastActivity = .now()
-        if let sid = file.sid {
-            noteFile(bytes: bytes, of: sid, in: file.room)
-        } else if viewer.sid != nil {
-            viewer.noteFile(bytes: bytes)
-        } else if let account = site.budget.account(of: client, file.fields) {
-            site.audience.mediaServed(in: file.room, to: account, over: connection, at: lastActivity)
-        }
-        site.feeds.budget.sent.add(UInt64(bytes), by: .hls)
-    }
-
-    /// Counts an answer as leaving until `end`.
-    func awaitLeaving(_ end: EventLoopFuture<Void>) {
-        answersLeaving += 1
-        end.assumeIsolated().whenComplete { _ in
-            self.answersLeaving -= 1
-            self.lastActivity = .now()
-            if self.answersLeaving == 0 { self.tellOfListenersEnd() }
-        }
-    }
-
     // MARK: Sending
 
-    private func send(_ response: MediaResponse, to request: HTTPRequest, context: ChannelHandlerContext) {
-        let (head, body) = response.resolved(method: request.method, range: request.headerFields[.range])
-        note(response, bytes: body.byteCount, for: response.allowsRanges ? mediaReceiver(of: request) : nil)
-        send(head, body, closing: request.asksToClose, context: context)
+    /// - Parameter request: What was asked for; nil where that does not matter.
+    private func send(
+        _ response: MediaResponse,
+        to asked: HTTPRequest,
+        for request: MediaRequest? = nil,
+        context: ChannelHandlerContext
+    ) {
+        let (head, body) = response.resolved(method: asked.method, range: asked.headerFields[.range])
+        note(response, bytes: body.byteCount, for: response.allowsRanges ? mediaReceiver(of: request, asked) : nil)
+        send(head, body, closing: asked.asksToClose, context: context)
     }
 
     /// Who gets a media file.
@@ -392,12 +347,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     /// Who gets the media file that a request asks for; nil for a request for anything else.
-    private func mediaReceiver(of head: HTTPRequest) -> MediaReceiver? {
-        let path = head.path ?? ""
-        guard case .file(let room, _, let name)? = MediaRequest(path: path.prefix { $0 != "?" }) else { return nil }
+    private func mediaReceiver(of request: MediaRequest?, _ head: HTTPRequest) -> MediaReceiver? {
+        guard let request, case .file(_, let name) = request.target else { return nil }
         return MediaReceiver(
-            room: room,
-            sid: MediaRequest.session(in: path),
+            room: request.room,
+            sid: request.sid,
             client: site.budget.account(of: client, head.headerFields),
             isInitialization: name.hasPrefix("init")
         )
@@ -441,6 +395,16 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: end)
         // A client that goes on asking without reading what it is sent.
         if answersLeaving > limits.pipelinedParts { context.close(promise: nil) }
+    }
+
+    /// Counts an answer as leaving until `end`.
+    private func awaitLeaving(_ end: EventLoopFuture<Void>) {
+        answersLeaving += 1
+        end.assumeIsolated().whenComplete { _ in
+            self.answersLeaving -= 1
+            self.lastActivity = .now()
+            if self.answersLeaving == 0 { self.tellOfListenersEnd() }
+        }
     }
 
     // MARK: Answers of the server behind
@@ -530,14 +494,6 @@ extension HTTPRequestPart {
 }
 
 extension HTTPRequest {
-    /// Nothing but a path is asked for: no part of a file, nothing said of the player's playing, and no end behind it.
-    fileprivate var isPlain: Bool {
-        guard method == .get, let path, !path.utf8.contains(UInt8(ascii: "?")), !asksToClose else { return false }
-        return !headerFields.contains { field in
-            field.name == .range || field.name.canonicalName.hasPrefix("cmcd-")
-        }
-    }
-
     fileprivate var asksToClose: Bool {
         guard let options = headerFields[.connection] else { return false }
         return options.lowercased().split(separator: ",").contains { $0.drop { $0 == " " }.hasPrefix("close") }

@@ -125,36 +125,6 @@ struct MediaResponse {
         return (response, method == .head ? [] : body)
     }
 
-    /// Media, all of it.
-    var isWholeFile: Bool { allowsRanges && status == .ok }
-
-    /// The head of the answer to a GET of a whole media file of `length` bytes, as it is sent.
-    ///
-    /// - Parameter date: The last line, and the empty one behind it.
-    static func segmentHead(length: Int, date: ByteBuffer) -> ByteBuffer {
-        var head = segmentFields
-        head.writeString("\(length)\r\n")
-        head.writeImmutableBuffer(date)
-        return head
-    }
-
-    /// All of that but the length and the date.
-    private static let segmentFields: ByteBuffer = {
-        var bytes = segment([]).headWithoutLength
-        bytes.writeString("\(HTTPField.Name.contentLength.rawName): ")
-        return bytes
-    }()
-
-    /// The head of the answer to a GET, as it is sent, but for its length and its end.
-    var headWithoutLength: ByteBuffer {
-        let head = resolved(method: .get, range: nil).head
-        var bytes = ByteBuffer(string: "HTTP/1.1 \(head.status.code) \(head.status.reasonPhrase)\r\n")
-        for field in head.headerFields where field.name != .contentLength {
-            bytes.writeString("\(field.name.rawName): \(field.value)\r\n")
-        }
-        return bytes
-    }
-
     private static func cut(_ buffers: [ByteBuffer], to range: ByteRange) -> [ByteBuffer] {
         var position = 0
         return buffers.compactMap { buffer in

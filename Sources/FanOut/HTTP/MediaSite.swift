@@ -93,23 +93,23 @@ public struct MediaSite: Sendable {
         if let wait = waitForReturn(of: programs, request, query, player) {
             return mayWait && !player.isHead ? .wait(wait) : .now(Self.returning)
         }
-        switch request {
+        switch request.target {
         case .flv:
             return .now(.refusal(.notFound, "not a file"))
-        case .multivariantPlaylist(let room):
-            return .now(multivariantPlaylist(of: programs, room: room, player: player))
-        case .mediaPlaylist(let room, let rendition):
+        case .multivariantPlaylist:
+            return .now(multivariantPlaylist(of: programs, room: request.room, player: player))
+        case .mediaPlaylist(let rendition):
             guard let program = programs.offered(rendition) else {
                 return .now(.refusal(.notFound, "there is no such rendition, or not at present"))
             }
             return mediaPlaylist(
                 of: program,
-                room: room,
+                room: request.room,
                 rendition: rendition,
                 query: query,
                 player: player
             )
-        case .file(_, let run, let name):
+        case .file(let run, let name):
             return file(name, of: programs.program(run: run), mayWait: !player.isHead)
         }
     }
@@ -124,14 +124,14 @@ public struct MediaSite: Sendable {
         _ player: PlayerRequest
     ) -> MediaWait? {
         let awaited: HLSProgram
-        switch request {
+        switch request.target {
         case .flv, .file: return nil
         case .multivariantPlaylist:
             guard !programs.isOffered else { return nil }
             awaited = programs.program
-        case .mediaPlaylist(let room, let rendition):
+        case .mediaPlaylist(let rendition):
             guard let program = programs.rendition(rendition), program.segmentCount == 0 else { return nil }
-            guard let sid = player.sid, audience.accepts(sid: sid, room: room) else { return nil }
+            guard let sid = player.sid, audience.accepts(sid: sid, room: request.room) else { return nil }
             awaited = program
         }
         guard programs.isReturning else { return nil }

@@ -6,7 +6,7 @@ extension PlayerReading {
     static func token(of head: HTTPRequest, query: QueryItems, for request: MediaRequest) -> String? {
         guard head.method != .options else { return nil }
         if request.beginsSession { return query["token"] }
-        guard case .mediaPlaylist = request else { return nil }
+        guard case .mediaPlaylist = request.target else { return nil }
         return head.headerFields[.relay]
     }
 }

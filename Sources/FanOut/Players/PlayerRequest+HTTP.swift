@@ -5,13 +5,21 @@ extension PlayerRequest {
     /// What a request by HTTP says of its player.
     ///
     /// - Parameters:
+    ///   - request: What is asked for, as its path says.
     ///   - peer: The numeric address of its connection; nil when it is not known.
     ///   - bearer: Whose token it shows.
-    init(_ head: HTTPRequest, query: QueryItems, peer: String?, bearer: ViewerBearer, reading: PlayerReading) {
+    init(
+        _ head: HTTPRequest,
+        for request: MediaRequest,
+        query: QueryItems,
+        peer: String?,
+        bearer: ViewerBearer,
+        reading: PlayerReading
+    ) {
         let fields = head.headerFields
         let origin = reading.proxies.origin(of: fields, peer: peer)
         self.init(
-            sid: query["sid"] ?? MediaRequest.session(in: head.path ?? ""),
+            sid: query["sid"] ?? request.sid,
             userAgent: fields[.userAgent],
             address: origin.address,
             identity: bearer.identity,

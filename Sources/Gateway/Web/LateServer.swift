@@ -80,7 +80,6 @@ final class LateServer: ChannelInboundHandler, RemovableChannelHandler {
                 try? handlers.context(handlerType: HTTPResponseEncoder.self),
                 try? handlers.context(handlerType: HTTP1ToHTTPServerCodec.self),
                 try? handlers.context(handlerType: RequestLimitHandler.self),
-                try? handlers.context(handlerType: SegmentLane.self),
                 try? handlers.context(handlerType: MediaHTTPHandler.self),
                 try? handlers.context(handlerType: LateServer.self),
             ]

@@ -43,7 +43,6 @@ struct MediaFirstChannel: ServerChildChannel, HTTPChannelHandler {
             )
             let pipeline = channel.pipeline.syncOperations
             let media = MediaHTTPHandler(site: site, place: place, isForMixers: isForMixers)
-            try pipeline.addHandler(SegmentLane(before: media))
             try pipeline.addHTTPServer(headerLimit: headerLimit, limits: site.limits)
             let server = channel.eventLoop.makePromise(of: LateServer.Server?.self)
             try pipeline.addHandlers([media, HTTPConnectionStateHandler(logger: logger), LateServer(server)])

@@ -38,7 +38,7 @@ public struct ProcessorBudget: Sendable, Equatable {
         }
     }
 
-    // Measured with `footlight-bench mixer` on a server of two cores: 0.67 cores with four hosts of 1280x720 and 1.08 with
+    // Measured with `deploy/bench mixer` on a server of two cores: 0.67 cores with four hosts of 1280x720 and 1.08 with
     // nine, which is 0.33 for the program and 0.083 for each host; and a little for reading the hosts' feeds.
 
     /// Cores for composing and coding a program of 1280x720 at 30 pictures a second.

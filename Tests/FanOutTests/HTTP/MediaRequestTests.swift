@@ -5,25 +5,28 @@ import Testing
 struct MediaRequestTests {
     @Test("Streams, playlists and files are told apart")
     func known() {
-        #expect(MediaRequest(path: "/live/stage-1.flv") == .flv(room: "stage-1"))
-        #expect(MediaRequest(path: "/live/r/index.m3u8") == .multivariantPlaylist(room: "r"))
-        #expect(MediaRequest(path: "/live/r/media.m3u8") == .mediaPlaylist(room: "r"))
-        #expect(MediaRequest(path: "/live/r/720p.m3u8") == .mediaPlaylist(room: "r", rendition: "720p"))
-        #expect(MediaRequest(path: "/live/r/1x9/s12.m4s") == .file(room: "r", run: "1x9", name: "s12.m4s"))
+        #expect(MediaRequest(path: "/live/stage-1.flv") == MediaRequest(room: "stage-1", .flv))
+        #expect(MediaRequest(path: "/live/r/index.m3u8") == MediaRequest(room: "r", .multivariantPlaylist))
+        let playlist = MediaRequest(room: "r", .mediaPlaylist(rendition: nil))
+        #expect(MediaRequest(path: "/live/r/media.m3u8?sid=a") == playlist)
+        #expect(MediaRequest(path: "/live/r/720p.m3u8") == MediaRequest(room: "r", .mediaPlaylist(rendition: "720p")))
+        let file = MediaRequest(room: "r", .file(run: "1x9", name: "s12.m4s"))
+        #expect(MediaRequest(path: "/live/r/1x9/s12.m4s") == file)
         #expect(MediaRequest(path: "/live/" + String(repeating: "a", count: 64) + ".flv") != nil)
     }
 
     @Test("A path may name the session behind the room, and asks for the same")
     func session() {
-        #expect(MediaRequest(path: "/live/r/~abc/media.m3u8") == .mediaPlaylist(room: "r"))
-        #expect(MediaRequest(path: "/live/r/~abc/720p.m3u8") == .mediaPlaylist(room: "r", rendition: "720p"))
-        #expect(MediaRequest(path: "/live/r/~abc/1x9/s12.m4s") == .file(room: "r", run: "1x9", name: "s12.m4s"))
-        #expect(MediaRequest.session(in: "/live/r/~abc/1x9/s12.m4s?CMCD=bs") == "abc")
+        func named(_ target: MediaRequest.Target) -> MediaRequest { MediaRequest(room: "r", sid: "abc", target) }
+        #expect(MediaRequest(path: "/live/r/~abc/media.m3u8") == named(.mediaPlaylist(rendition: nil)))
+        #expect(MediaRequest(path: "/live/r/~abc/720p.m3u8") == named(.mediaPlaylist(rendition: "720p")))
+        let file = named(.file(run: "1x9", name: "s12.m4s"))
+        #expect(MediaRequest(path: "/live/r/~abc/1x9/s12.m4s?CMCD=bs") == file)
         for path in [
             "/live/r/media.m3u8?sid=abc", "/live/r/1x9/s12.m4s", "/live/~abc/media.m3u8", "/v1/~abc/x",
             "/live/r?a=/~b/c",
         ] {
-            #expect(MediaRequest.session(in: path) == nil)
+            #expect(MediaRequest(path: path)?.sid == nil)
         }
         #expect(MediaRequest(path: "/live/r/~abc") == nil && MediaRequest(path: "/live/~abc/~d/media.m3u8") == nil)
     }

@@ -4,33 +4,16 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// A connection of bytes to a site, which knows how many reads of it went the ordinary way.
+/// A connection of bytes to a site.
 final class ByteLine {
-    /// Counts what passes.
-    final class Counter: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-        private(set) var reads = 0
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            reads += 1
-            context.fireChannelRead(data)
-        }
-    }
-
     let channel: EmbeddedChannel
     let behind = ServerBehind()
-    let media: MediaHTTPHandler
-    private let ordinary = Counter()
-
-    /// Reads that were not answered ahead of the reader of requests.
-    var ordinaryReads: Int { ordinary.reads }
 
     init(to stand: SiteStand, from address: String = "127.0.0.1") throws {
         channel = EmbeddedChannel(loop: stand.loop)
         channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1)
         let pipeline = channel.pipeline.syncOperations
-        media = MediaHTTPHandler(site: stand.site)
-        try pipeline.addHandlers([SegmentLane(before: media), ordinary])
+        let media = MediaHTTPHandler(site: stand.site)
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         let limit = RequestLimitHandler(limits: stand.site.limits)
         try pipeline.addHandlers([HTTP1ToHTTPServerCodec(secure: false), limit, media, behind])

@@ -32,7 +32,6 @@ struct HTTPStand {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     let media = MediaHTTPHandler(site: site)
-                    try pipeline.addHandler(SegmentLane(before: media))
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
                     let limit = RequestLimitHandler(limits: limits)
                     try pipeline.addHandlers([

@@ -10,9 +10,8 @@ extension FuzzTarget {
     static let playlist = FuzzTarget("playlist") { input in
         let lines = input.lines
         let target = lines[0]
-        let path = target.prefix { $0 != "?" }
         let query = QueryItems(target: target)
-        if case .file(_, _, let name)? = MediaRequest(path: path) {
+        if case .file(_, let name)? = MediaRequest(path: target)?.target {
             program.withLock { playlist in
                 _ = playlist.announcedPart(named: name)
                 _ = playlist.file(named: name)

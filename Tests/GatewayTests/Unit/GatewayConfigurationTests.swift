@@ -35,6 +35,17 @@ struct GatewayConfigurationTests {
         #expect(!configuration.allowsPrivateWebhooks && !configuration.allowsPlainWebhooks)
     }
 
+    @Test("The documents have the table of all settings, each once, as the code has it")
+    func reference() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let article = root.appendingPathComponent("Sources/Gateway/Gateway.docc/Settings.md")
+        // `footlight check-config --reference` writes it.
+        #expect(try String(contentsOf: article, encoding: .utf8).hasSuffix("\n" + GatewayConfiguration.reference))
+        let keys = GatewayConfiguration().lines.map { $0.prefix { $0 != ":" } }
+        #expect(Set(keys).count == keys.count && keys.count == 60)
+    }
+
     @Test("What a command wants where nothing is given holds only there")
     func wanted() async throws {
         let wanted = ["data.dir": "/tmp/own", "rtmp.port": "4001"]

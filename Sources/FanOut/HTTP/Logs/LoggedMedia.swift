@@ -17,10 +17,10 @@ struct LoggedMedia: Hashable {
         guard let status = line[.status].flatMap({ Int($0) }), (200..<300).contains(status) || status == 304,
             line[.method].map({ $0 == "GET" }) ?? true
         else { return nil }
-        guard case .file(let room, _, _)? = MediaRequest(path: target.prefix { $0 != "?" }) else { return nil }
+        guard let file = MediaRequest(path: target), case .file = file.target else { return nil }
         guard let client = line[.client].flatMap({ PeerAddress($0)?.account }) else { return nil }
-        self.room = room
-        sid = MediaRequest.session(in: target)
+        room = file.room
+        sid = file.sid
         self.client = client
         date = line.date
     }

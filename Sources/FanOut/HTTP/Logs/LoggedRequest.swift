@@ -29,13 +29,14 @@ struct LoggedRequest {
         guard let line = LogLine(bytes), let target = Self.target(of: line),
             let status = line[.status].flatMap({ Int($0) })
         else { throw .malformed }
-        let path = target.prefix { $0 != "?" }
-        guard case .mediaPlaylist(let room, let rendition)? = MediaRequest(path: path) else { throw .other }
+        guard let request = MediaRequest(path: target), case .mediaPlaylist(let rendition) = request.target else {
+            throw .other
+        }
         // A cache that confirms what the player has answers 304.
         guard (200..<300).contains(status) || status == 304 else { throw .other }
         let query = QueryItems(target: target)
         var player = PlayerRequest(
-            sid: query["sid"] ?? MediaRequest.session(in: target) ?? line[.sid],
+            sid: query["sid"] ?? request.sid ?? line[.sid],
             userAgent: line[.userAgent].map { Self.decoded($0) },
             address: line[.client],
             isHead: line[.method] == "HEAD"
@@ -49,7 +50,7 @@ struct LoggedRequest {
         player.isLogged = true
         if takesDevices { player.device = query["did"] }
         guard player.isNamed else { throw .nameless }
-        self.room = room
+        room = request.room
         self.rendition = rendition
         self.player = player
         isLowLatency = query["_HLS_msn"] != nil || query["_HLS_skip"] != nil

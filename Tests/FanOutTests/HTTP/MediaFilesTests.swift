@@ -5,8 +5,8 @@ import NIOEmbedded
 import Stage
 import Testing
 
-@Suite("Files that are asked for one after the other")
-struct SegmentLaneTests {
+@Suite("Media files over one connection")
+struct MediaFilesTests {
     /// A room on air, and the addresses of its files.
     private func onAir(limits: HTTPLimits = HTTPLimits()) throws -> (stand: SiteStand, files: [String]) {
         let stand = try SiteStand(limits: limits)
@@ -19,31 +19,12 @@ struct SegmentLaneTests {
 
     private func isStatus(_ code: Int, _ answer: [UInt8]) -> Bool { answer.starts(with: "HTTP/1.1 \(code) ".utf8) }
 
-    @Test("are answered as any other request, byte for byte, and are not read into words again")
-    func same() throws {
-        let (stand, files) = try onAir()
-        let agent = "User-Agent: player\r\nAccept: */*\r\n"
-        let reference = try files.map { file in
-            // A connection of its own for each has nothing to repeat.
-            let alone = try ByteLine(to: stand)
-            defer { #expect(alone.ordinaryReads == 1) }
-            return try alone.ask(file, agent)
-        }
-        let line = try ByteLine(to: stand)
-        let repeated = try files.map { try line.ask($0, agent) }
-        #expect(line.ordinaryReads == 1)
-        #expect(repeated == reference)
-        #expect(repeated.allSatisfy { isStatus(200, $0) && $0.count > 1000 })
-        #expect(Set(repeated).count == files.count)
-    }
-
-    @Test("are delivered to the connection's viewer, and of no use to a client beyond its budget")
+    @Test("Files are delivered to the connection's viewer, and refused to a client beyond its budget")
     func counted() throws {
         let (stand, files) = try onAir(limits: HTTPLimits(requests: (perSecond: 0.001, burst: 4)))
         let line = try ByteLine(to: stand, from: "192.0.2.7")
         _ = try line.ask("/live/r/media.m3u8?sid=r-5")
         let answers = try files.prefix(3).map { try line.ask($0) }
-        #expect(line.ordinaryReads == 2)
         let delivered = stand.audience.events.filter { $0.sid == "r-5" }.dropFirst().map(\.bytes)
         let bodies = try answers.map { answer in
             let end = try #require(answer.indices.first { answer[$0...].starts(with: [13, 10, 13, 10]) })
@@ -54,15 +35,13 @@ struct SegmentLaneTests {
         #expect(isStatus(429, try line.ask(files[0])))
     }
 
-    @Test("are told to have gone to their client, by which of its connections, where no playlist was asked for on it")
+    @Test("Files count for the client and the connection where no playlist was requested on it")
     func toClients() throws {
         let (stand, files) = try onAir()
         let line = try ByteLine(to: stand, from: "192.0.2.7")
         let second = try ByteLine(to: stand, from: "192.0.2.7")
         let neighbour = try ByteLine(to: stand, from: "192.0.2.8")
         for file in files.prefix(3) { _ = try line.ask(file) }
-        // The first goes the ordinary way, the others are answered ahead of it.
-        #expect(line.ordinaryReads == 1)
         _ = try second.ask(files[0])
         _ = try neighbour.ask(files[0])
         let media = stand.audience.media
@@ -79,29 +58,7 @@ struct SegmentLaneTests {
         #expect(stand.audience.media.count == 5 && stand.audience.story == ["playlist r-1"])
     }
 
-    @Test("go the ordinary way where anything else is asked of them")
-    func others() throws {
-        let (stand, files) = try onAir()
-        let line = try ByteLine(to: stand)
-        func ordinary(_ ask: () throws -> [UInt8]) rethrows -> [UInt8]? {
-            let before = line.ordinaryReads
-            let answer = try ask()
-            return line.ordinaryReads == before + 1 ? answer : nil
-        }
-        _ = try line.ask(files[0])
-        #expect(try ordinary { try line.ask(files[1]) } == nil)
-        // A part of the file, other fields, a query, no such file, and what is no file.
-        #expect(try ordinary { try line.ask(files[1], "Range: bytes=0-9\r\n") }.map { isStatus(206, $0) } == true)
-        #expect(try ordinary { try line.ask(files[1], "CMCD-Status: bs\r\n") }.map { isStatus(200, $0) } == true)
-        #expect(try ordinary { try line.ask(files[1] + "?CMCD=bs") }.map { isStatus(200, $0) } == true)
-        #expect(try ordinary { try line.ask(files[1] + "x") }.map { isStatus(404, $0) } == true)
-        #expect(try ordinary { try line.ask("/live/r/media.m3u8?sid=r-1") }.map { isStatus(200, $0) } == true)
-        #expect(try ordinary { try line.ask(files[1], method: "HEAD") }.map { isStatus(200, $0) } == true)
-        #expect(stand.audience.heard.compactMap(\.request.cmcdStatus) == ["bs"])
-        #expect(stand.audience.heard.compactMap(\.request.cmcd) == ["bs"])
-    }
-
-    @Test("which are not answered ahead of what was asked before them")
+    @Test("A file is not answered ahead of an earlier request on the connection")
     func order() throws {
         let (stand, files) = try onAir()
         let line = try ByteLine(to: stand)
@@ -114,20 +71,7 @@ struct SegmentLaneTests {
         #expect(both.count > 1000)
     }
 
-    @Test("whose fields the reader of requests does not keep, in time or late")
-    func fields() throws {
-        let (stand, files) = try onAir()
-        let line = try ByteLine(to: stand)
-        #expect(isStatus(200, try line.ask(files[0])))
-        #expect(line.media.plainFile == nil)
-        #expect(try line.ask("/v1/slow").isEmpty)
-        #expect(try line.ask(files[1]).isEmpty)
-        line.behind.respond("slow")
-        #expect(try line.received().count > 1000)
-        #expect(line.media.plainFile == nil)
-    }
-
-    @Test("of which bytes that are the middle of another request are none")
+    @Test("Bytes in the middle of another request are no request, whatever they look like")
     func middle() throws {
         let (stand, files) = try onAir()
         let file = "GET \(files[1]) HTTP/1.1\r\nHost: a.example\r\n\r\n"
@@ -157,7 +101,7 @@ struct SegmentLaneTests {
     }
 
     @Test(
-        "of which the body of a request is none, though the request was answered before its body came",
+        "The body of a request is no request, though the request was answered before its body came",
         arguments: ["Content-Length: $\r\n", "content-LENGTH:$\r\n", "Transfer-Encoding: chunked\r\n"]
     )
     func bodyBehindAnswer(field: String) throws {
@@ -178,22 +122,7 @@ struct SegmentLaneTests {
         #expect(isStatus(200, try line.ask(files[2])))
     }
 
-    @Test("which only bare requests of HTTP/1.1 come before")
-    func bare() {
-        func isBare(_ head: String) -> Bool { RepeatedRequest.isBare(ByteBuffer(string: head)) }
-        #expect(isBare("GET /a HTTP/1.1\r\nHost: a\r\nUpgrade-Insecure-Requests: 1\r\n\r\n"))
-        #expect(isBare("GET /a HTTP/1.1\r\n\r\n"))
-        for head in [
-            "GET /a HTTP/1.0\r\nHost: a\r\n\r\n", "GET /a\r\n\r\n", "GET /a HTTP/1.1\r\n\r\nA: b\r\n\r\n",
-            "GET /a HTTP/1.1\r\nA: b\nContent-Length: 4\r\n\r\n", "GET /a HTTP/1.1\r\nUpgrade: h2c\r\n\r\n",
-            "GET /a HTTP/1.1\r\nCONTENT-LENGTH: 4\r\n\r\n", "GET /a HTTP/1.1\r\nTransfer-Encoding\t: x\r\n\r\n",
-            "GET /a HTTP/1.1\r\nA: b\rC: d\r\n\r\n", "POST /a HTTP/1.1\r\n\r\n", "GET /a HTTP/1.1\r\n", "",
-        ] {
-            #expect(!isBare(head), "\(head)")
-        }
-    }
-
-    @Test("which a room that ended, or began anew, has no more")
+    @Test("A room that ended keeps its files, and one that began anew has none of the old ones")
     func ended() throws {
         let (stand, files) = try onAir()
         let line = try ByteLine(to: stand)
@@ -204,17 +133,5 @@ struct SegmentLaneTests {
         #expect(isStatus(200, try line.ask(files[1])))
         stand.goOnAir("r")
         #expect(isStatus(404, try line.ask(files[1])))
-    }
-
-    @Test("without which a connection that rests is still closed in its time")
-    func idle() throws {
-        let (stand, files) = try onAir(limits: HTTPLimits(idle: .zero, header: .seconds(100), idleCheck: .seconds(5)))
-        let line = try ByteLine(to: stand)
-        _ = try line.ask(files[0])
-        _ = try line.ask(files[1])
-        #expect(line.ordinaryReads == 1)
-        #expect(line.channel.isActive)
-        stand.loop.advanceTime(by: .seconds(5))
-        #expect(!line.channel.isActive)
     }
 }
