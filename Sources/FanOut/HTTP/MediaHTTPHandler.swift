@@ -131,12 +131,11 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 held.leave()
                 place = nil
             }
-            let path = (head.path ?? "").prefix { $0 != "?" }
             guard site.budget.takesRequest(from: client, head.headerFields, now: lastActivity) else {
                 current = (nil, head)
                 return
             }
-            if !isForMixers, let request = MediaRequest(path: path) {
+            if !isForMixers, let request = MediaRequest(path: head.path ?? "") {
                 current = (request, head)
             } else {
                 passedOn += 1
@@ -178,7 +177,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
         bearer: ViewerBearer,
         context: ChannelHandlerContext
     ) {
-        func player() -> PlayerRequest {
+        func makePlayer() -> PlayerRequest {
             let peer = context.remoteAddress?.ipAddress
             return PlayerRequest(
                 head,
@@ -195,7 +194,7 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             send(MediaResponse.preflight, [], closing: head.asksToClose, context: context)
             return
         case (.get, .flv):
-            switch FLVStream.admit(room: request.room, player: player(), site: site) {
+            switch FLVStream.admit(room: request.room, player: makePlayer(), site: site) {
             case .success(let stream):
                 isStreaming = true
                 stream.begin(context: context)
@@ -205,9 +204,15 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
                 response = refusal.response
             }
         case (.head, .flv):
-            response = FLVStream.headAnswer(room: request.room, player: player(), site: site)
+            response = FLVStream.headAnswer(room: request.room, player: makePlayer(), site: site)
         case (.get, _), (.head, _):
-            let player = player()
+            let player: PlayerRequest
+            if case .file = request.target, !PlayerReading.tellsOfPlayback(head, query: query) {
+                // A file is the same for everybody.
+                player = PlayerRequest(sid: request.sid, isHead: head.method == .head)
+            } else {
+                player = makePlayer()
+            }
             if case .file = request.target, head.method == .get {
                 site.audience.hear(player, in: request.room, on: request.sid ?? viewer.sid)
             }

@@ -26,23 +26,29 @@ struct MediaRequest: Equatable {
     }
 
     /// Reads a request path, the query aside; nil for paths that are not ours or that name no valid room.
-    init?(path: some StringProtocol) {
-        guard path.hasPrefix("/live/") else { return nil }
-        let words = path.dropFirst("/live/".count).prefix { $0 != "?" }
-        var parts = words.split(separator: "/", omittingEmptySubsequences: false)
-        let sid = parts.count > 2 && parts[1].hasPrefix("~") ? String(parts.remove(at: 1).dropFirst()) : nil
+    init?(path: String) {
+        // Bytes, for each of a crowd's requests is read here.
+        let bytes = path.utf8
+        guard bytes.starts(with: "/live/".utf8) else { return nil }
+        let words = bytes.dropFirst("/live/".utf8.count).prefix { $0 != UInt8(ascii: "?") }
+        var parts = words.split(separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false)
+        func text(_ part: Substring.UTF8View) -> String { String(Substring(part)) }
+        let isSessionNamed = parts.count > 2 && parts[1].first == UInt8(ascii: "~")
+        let sid = isSessionNamed ? text(parts.remove(at: 1).dropFirst()) : nil
+        guard let first = parts.first, let last = parts.last else { return nil }
         switch parts.count {
-        case 1 where parts[0].hasSuffix(".flv"):
-            self.init(room: String(parts[0].dropLast(".flv".count)), .flv)
-        case 2 where parts[1] == "index.m3u8":
-            self.init(room: String(parts[0]), sid: sid, .multivariantPlaylist)
-        case 2 where parts[1] == "media.m3u8":
-            self.init(room: String(parts[0]), sid: sid, .mediaPlaylist(rendition: nil))
-        case 2 where parts[1].hasSuffix(".m3u8") && Self.isName(String(parts[1].dropLast(".m3u8".count))):
-            let rendition = String(parts[1].dropLast(".m3u8".count))
-            self.init(room: String(parts[0]), sid: sid, .mediaPlaylist(rendition: rendition))
+        case 1:
+            guard let room = first.without(suffix: ".flv") else { return nil }
+            self.init(room: text(room), .flv)
+        case 2 where last.elementsEqual("index.m3u8".utf8):
+            self.init(room: text(first), sid: sid, .multivariantPlaylist)
+        case 2 where last.elementsEqual("media.m3u8".utf8):
+            self.init(room: text(first), sid: sid, .mediaPlaylist(rendition: nil))
+        case 2:
+            guard let rendition = last.without(suffix: ".m3u8").map(text), Self.isName(rendition) else { return nil }
+            self.init(room: text(first), sid: sid, .mediaPlaylist(rendition: rendition))
         case 3:
-            self.init(room: String(parts[0]), sid: sid, .file(run: String(parts[1]), name: String(parts[2])))
+            self.init(room: text(first), sid: sid, .file(run: text(parts[1]), name: text(last)))
         default:
             return nil
         }
@@ -68,5 +74,13 @@ struct MediaRequest: Equatable {
                 default: false
                 }
             }
+    }
+}
+
+extension Substring.UTF8View {
+    /// What stands before `suffix`; nil where it does not end so.
+    fileprivate func without(suffix: String) -> Substring.UTF8View? {
+        let count = suffix.utf8.count
+        return self.count >= count && self.suffix(count).elementsEqual(suffix.utf8) ? dropLast(count) : nil
     }
 }

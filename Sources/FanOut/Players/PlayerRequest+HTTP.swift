@@ -40,6 +40,13 @@ extension PlayerRequest {
     }
 }
 
+extension PlayerReading {
+    /// Whether a request says anything of its player's playing (CMCD, CTA-5004).
+    static func tellsOfPlayback(_ head: HTTPRequest, query: QueryItems) -> Bool {
+        query["CMCD"] != nil || head.headerFields[.cmcdStatus] != nil || head.headerFields[.cmcdSession] != nil
+    }
+}
+
 extension HTTPField.Name {
     private static func named(_ name: String) -> HTTPField.Name {
         // The names below are tokens, so this is never the other one.

@@ -100,7 +100,7 @@ final class PlaylistScout: Sendable {
         while !isGivenUp() {
             let (status, body) = try connection.get("/live/\(room)/index.m3u8")
             let lines = String(decoding: body, as: UTF8.self).split(separator: "\n")
-            if status == 200, let line = lines.first(where: { $0.hasPrefix("media.m3u8") }) {
+            if status == 200, let line = lines.first(where: { $0.contains("media.m3u8") }) {
                 return "/live/\(room)/\(line)"
             }
             Thread.sleep(forTimeInterval: 0.1)
@@ -129,7 +129,9 @@ final class PlaylistScout: Sendable {
                 let numbers =
                     hint.split(separator: "/").last?.split(separator: ".").prefix(2).map { $0.dropFirst() } ?? []
                 guard numbers.count == 2 else { continue }
-                news.nextDirectives = "&_HLS_msn=\(numbers[0])&_HLS_part=\(numbers[1])"
+                // An address that names its session in the path has no query.
+                let sign = path.contains("?") ? "&" : "?"
+                news.nextDirectives = "\(sign)_HLS_msn=\(numbers[0])&_HLS_part=\(numbers[1])"
             }
         }
         return news
