@@ -215,6 +215,10 @@ public final class AudienceLogs: Sendable {
                 return LogReplay<LoggedRequest>.Line(entry: request, age: age(request.date), mark: request.mark)
             }
             let outcome = state.replay.add(bundle, of: name, at: now, lag: lag)
+            // Media counts behind the playlist that it belongs to: both wait equally long.
+            let common = max(state.media.lag(of: name), state.replay.lag(of: name))
+            state.media.noteLag(common, of: name)
+            state.replay.noteLag(common, of: name)
             receipt.taken = outcome.taken
             receipt.late = outcome.late
             receipt.dropped = outcome.dropped

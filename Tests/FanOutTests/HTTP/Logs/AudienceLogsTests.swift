@@ -170,6 +170,19 @@ struct AudienceLogsTests {
         #expect(audience.story == ["playlist r-1"])
     }
 
+    @Test("Media counts behind the playlist that it belongs to, however late the oldest line of either was")
+    func mediaBehindPlaylists() async throws {
+        let logs = logs()
+        let media = Self.line("/live/r/~r-1/1/s1.m4s", at: -0.9, more: #","ip":"192.0.2.1""#)
+        let playlists = [("r-9", -8.0), ("r-1", -1)].map { Self.line("/live/r/media.m3u8?sid=\($0.0)", at: $0.1) }
+        _ = try await take(playlists + [media], logs)
+        for _ in 0..<10 {
+            clock.advance(by: .seconds(1))
+            logs.advance()
+        }
+        #expect(audience.story == ["playlist r-9", "playlist r-1", "delivered r-1"])
+    }
+
     @Test("A small file that is a great many lines is refused before one of them is read")
     func manyLines() async throws {
         let text = ByteBuffer(string: String(repeating: "{\"a\":1}\n", count: 1_400_000))
