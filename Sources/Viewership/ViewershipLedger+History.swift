@@ -148,14 +148,16 @@ extension ViewershipLedger {
         let end = wall.monotonic(of: lastSeen)
         for (code, steps) in Dictionary(grouping: steps.filter { $0.at <= lastSeen }, by: \.code) {
             let proof = steps.last { $0.kind == .proven }
-            guard let step = proof ?? steps.last, [.proven, .opened, .asked].contains(step.kind),
-                let room = names[step.epoch], Int(step.shard) < SessionID.shardCount
+            guard let step = proof ?? steps.last, let room = names[step.epoch], Int(step.shard) < SessionID.shardCount
             else { continue }
-            if step.kind == .asked {
+            switch step.kind {
+            case .gone, .back: continue
+            case .asked:
                 withShard(Int(step.shard)) { shard in
                     shard.restoreNew(step, room: room, since: wall.monotonic(of: step.start), now: now)
                 }
                 continue
+            case .opened, .proven: break
             }
             // The proof itself may have come too late to be written.
             let isProven = proof != nil || (5000..<5000 + 2 * Self.lead).contains(lastSeen - step.start)
@@ -284,7 +286,7 @@ extension ShardOutput.Session {
             client: row.dimensions.client,
             switches: UInt8(clamping: row.switches),
             bytes: row.bytes,
-            viewer: row.viewer.map { ViewerKey(value: $0, kind: row.isUser ? .user : .device) },
+            viewer: ViewerKey(stored: row.viewer, isUser: row.isUser),
             isHeard: row.isHeard,
             isLogged: row.isLogged,
             reason: row.reason,

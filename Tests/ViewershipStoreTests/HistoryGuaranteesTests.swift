@@ -242,21 +242,11 @@ struct HistoryGuaranteesTests {
         let stand = try HistoryStand()
         let sid = stand.ledger.makeSession(room: stand.room)
         stand.ledger.logsLag(milliseconds: 11_000)
-        func tell(at seconds: Double) {
+        func log(at seconds: Double) {
             stand.clock.move(to: stand.start.advanced(seconds: seconds + 11))
-            stand.ledger.record(
-                AudienceEvent(
-                    sid: sid,
-                    room: stand.room,
-                    playback: .hls,
-                    kind: .playlistServed,
-                    at: stand.start.advanced(seconds: seconds),
-                    isElsewhere: true,
-                    isLogged: true
-                )
-            )
+            stand.log(sid, at: seconds)
         }
-        for second in stride(from: 0.0, through: 20, by: 2) { tell(at: second) }
+        for second in stride(from: 0.0, through: 20, by: 2) { log(at: second) }
         stand.advance(to: 31)
         #expect(await stand.write())
         stand.clock.move(to: stand.start.advanced(seconds: 32))
@@ -265,7 +255,7 @@ struct HistoryGuaranteesTests {
             stand.advance(to: Double(second))
             #expect(stand.ledger.report(room: stand.room).concurrent == 1, "after \(second) s")
         }
-        tell(at: 32)
+        log(at: 32)
         let report = stand.ledger.report(room: stand.room)
         #expect(report.joins == 1 && report.watchTimeSeconds == 32)
     }
@@ -274,29 +264,16 @@ struct HistoryGuaranteesTests {
     func earlierRequest() async throws {
         let stand = try HistoryStand()
         let sid = stand.ledger.makeSession(room: stand.room)
-        func tell(at seconds: Double) {
-            stand.ledger.record(
-                AudienceEvent(
-                    sid: sid,
-                    room: stand.room,
-                    playback: .hls,
-                    kind: .playlistServed,
-                    at: stand.start.advanced(seconds: seconds),
-                    isElsewhere: true,
-                    isLogged: true
-                )
-            )
-        }
-        for second in [2.0, 4, 6] { tell(at: second) }
+        for second in [2.0, 4, 6] { stand.log(sid, at: second) }
         stand.advance(to: 7)
         #expect(await stand.write())
-        tell(at: 0)
+        stand.log(sid, at: 0)
         stand.advance(to: 8)
         #expect(await stand.write())
         stand.restart()
         // A clock that is read anew is a little off.
-        tell(at: -0.001)
-        tell(at: 8)
+        stand.log(sid, at: -0.001)
+        stand.log(sid, at: 8)
         stand.advance(to: 100)
         #expect(await stand.write())
         let epoch = try #require(try await stand.keeper.broadcasts(room: stand.room, limit: 1).first).epoch

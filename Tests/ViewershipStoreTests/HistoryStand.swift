@@ -85,6 +85,21 @@ final class HistoryStand {
         )
     }
 
+    /// The log of a content network reports a playlist that a player asked for at `seconds`; the clock stays.
+    func log(_ sid: String, at seconds: Double) {
+        ledger.record(
+            AudienceEvent(
+                sid: sid,
+                room: room,
+                playback: .hls,
+                kind: .playlistServed,
+                at: start.advanced(seconds: seconds),
+                isElsewhere: true,
+                isLogged: true
+            )
+        )
+    }
+
     /// A connection that opens at `seconds` and is proven to watch five seconds later.
     @discardableResult
     func watch(from seconds: Double, room: String? = nil) -> String {

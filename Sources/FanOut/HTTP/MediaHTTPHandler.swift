@@ -207,14 +207,14 @@ public final class MediaHTTPHandler: ChannelDuplexHandler, RemovableChannelHandl
             response = FLVStream.headAnswer(room: request.room, player: makePlayer(), site: site)
         case (.get, _), (.head, _):
             let player: PlayerRequest
-            if case .file = request.target, !PlayerReading.tellsOfPlayback(head, query: query) {
+            if case .file = request.target, !PlayerReading.hasCMCD(head, query: query) {
                 // A file is the same for everybody.
                 player = PlayerRequest(sid: request.sid, isHead: head.method == .head)
             } else {
                 player = makePlayer()
-            }
-            if case .file = request.target, head.method == .get {
-                site.audience.hear(player, in: request.room, on: request.sid ?? viewer.sid)
+                if case .file = request.target, head.method == .get {
+                    site.audience.hear(player, in: request.room, on: request.sid ?? viewer.sid)
+                }
             }
             switch site.respond(to: request, query: query, player: player) {
             case .now(let now):

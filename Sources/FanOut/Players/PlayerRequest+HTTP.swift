@@ -41,8 +41,8 @@ extension PlayerRequest {
 }
 
 extension PlayerReading {
-    /// Whether a request says anything of its player's playing (CMCD, CTA-5004).
-    static func tellsOfPlayback(_ head: HTTPRequest, query: QueryItems) -> Bool {
+    /// Whether a request carries CMCD (CTA-5004), in its query or in header fields.
+    static func hasCMCD(_ head: HTTPRequest, query: QueryItems) -> Bool {
         query["CMCD"] != nil || head.headerFields[.cmcdStatus] != nil || head.headerFields[.cmcdSession] != nil
     }
 }

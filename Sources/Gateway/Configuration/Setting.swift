@@ -24,17 +24,33 @@ struct Setting: Sendable {
 
     // MARK: Kinds of settings
 
+    /// The setting of a property.
+    ///
+    /// - Parameters:
+    ///   - read: Its value, nil where none is given.
+    ///   - text: A value as `check-config` prints it.
+    private static func of<Value: Sendable>(
+        _ path: Path<Value>,
+        _ key: String,
+        _ values: String,
+        _ summary: String,
+        read: @escaping @Sendable (SettingReader) throws -> Value?,
+        text: @escaping @Sendable (Value) -> String
+    ) -> Setting {
+        Setting(key: key, values: values, summary: summary) { reader, configuration in
+            if let value = try read(reader) { configuration[keyPath: path] = value }
+        } text: {
+            text($0[keyPath: path])
+        }
+    }
+
     private static func number(
         _ key: String,
         _ path: Path<Int>,
         _ range: ClosedRange<Int>,
         _ summary: String
     ) -> Setting {
-        Setting(key: key, values: words(range), summary: summary) { reader, configuration in
-            if let value = try reader.int(key, in: range) { configuration[keyPath: path] = value }
-        } text: {
-            String($0[keyPath: path])
-        }
+        of(path, key, words(range), summary, read: { try $0.int(key, in: range) }, text: { String($0) })
     }
 
     /// - Parameter unset: What no value stands for.
@@ -45,10 +61,10 @@ struct Setting: Sendable {
         unset: String,
         _ summary: String
     ) -> Setting {
-        Setting(key: key, values: words(range), summary: summary) { reader, configuration in
-            if let value = try reader.int(key, in: range) { configuration[keyPath: path] = value }
+        of(path, key, words(range), summary) {
+            try $0.int(key, in: range).map(Optional.some)
         } text: {
-            $0[keyPath: path].map { String($0) } ?? unset
+            $0.map { String($0) } ?? unset
         }
     }
 
@@ -58,50 +74,54 @@ struct Setting: Sendable {
         _ range: ClosedRange<Int>,
         _ summary: String
     ) -> Setting {
-        Setting(key: key, values: "a list of " + words(range), summary: summary) { reader, configuration in
-            if let value = try reader.ints(key, in: range) { configuration[keyPath: path] = value }
+        of(path, key, "a list of " + words(range), summary) {
+            try $0.ints(key, in: range)
         } text: {
-            $0[keyPath: path].map(String.init).joined(separator: ", ")
+            $0.map(String.init).joined(separator: ", ")
         }
     }
 
     private static func flag(_ key: String, _ path: Path<Bool>, _ summary: String) -> Setting {
-        Setting(key: key, values: "true, false", summary: summary) { reader, configuration in
-            if let value = try reader.bool(key) { configuration[keyPath: path] = value }
+        of(path, key, "true, false", summary, read: { try $0.bool(key) }, text: { "\($0)" })
+    }
+
+    /// A flag that is on unless it is set.
+    private static func flag(_ key: String, _ path: Path<Bool?>, _ summary: String) -> Setting {
+        of(path, key, "true, false", summary) {
+            try $0.bool(key).map(Optional.some)
         } text: {
-            "\($0[keyPath: path])"
+            "\($0 ?? true)"
         }
     }
 
-    /// A flag that is on where nobody says anything.
-    private static func flag(_ key: String, _ path: Path<Bool?>, _ summary: String) -> Setting {
-        Setting(key: key, values: "true, false", summary: summary) { reader, configuration in
-            if let value = try reader.bool(key) { configuration[keyPath: path] = value }
-        } text: {
-            "\($0[keyPath: path] ?? true)"
-        }
+    private static func word(_ key: String, _ path: Path<String>, _ values: String, _ summary: String) -> Setting {
+        of(path, key, values, summary, read: { try $0.string(key) }, text: { $0 })
     }
 
     private static func word(
         _ key: String,
         _ path: Path<String>,
-        _ values: String,
-        among words: [String]? = nil,
+        among words: [String],
         _ summary: String
     ) -> Setting {
-        Setting(key: key, values: values, summary: summary) { reader, configuration in
-            let value = try words.map { try reader.string(key, among: $0) } ?? reader.string(key)
-            if let value { configuration[keyPath: path] = value }
+        of(path, key, words.joined(separator: ", "), summary) {
+            try $0.string(key, among: words)
         } text: {
-            $0[keyPath: path]
+            $0
         }
     }
 
-    private static func word(_ key: String, _ path: Path<String?>, _ values: String, _ summary: String) -> Setting {
-        Setting(key: key, values: values, summary: summary) { reader, configuration in
-            if let value = try reader.string(key) { configuration[keyPath: path] = value }
+    private static func word(
+        _ key: String,
+        _ path: Path<String?>,
+        _ values: String,
+        _ summary: String,
+        text: @escaping @Sendable (String) -> String = { $0 }
+    ) -> Setting {
+        of(path, key, values, summary) {
+            try $0.string(key).map(Optional.some)
         } text: {
-            $0[keyPath: path] ?? "none"
+            $0.map(text) ?? "none"
         }
     }
 
@@ -111,11 +131,8 @@ struct Setting: Sendable {
         _ values: String,
         _ summary: String
     ) -> Setting {
-        Setting(key: key, values: values, summary: summary) { reader, configuration in
-            if let value = try reader.strings(key) { configuration[keyPath: path] = value }
-        } text: {
-            let list = $0[keyPath: path]
-            return list.isEmpty ? "none" : list.joined(separator: ", ")
+        of(path, key, values, summary, read: { try $0.strings(key) }) {
+            $0.isEmpty ? "none" : $0.joined(separator: ", ")
         }
     }
 
@@ -135,11 +152,7 @@ struct Setting: Sendable {
         .number("admin.port", \.adminPort, port, "Metrics and health, on 127.0.0.1; 0 picks a free port."),
         .number("rtmps.port", \.rtmpsPort, port, unset: "off", "RTMP over TLS; needs a certificate and its key."),
         .word("tls.certificate", \.tlsCertificate, "a PEM file", "The certificate chain for RTMPS."),
-        Setting(key: "tls.key", values: "a PEM file", summary: "The private key for RTMPS.") { reader, configuration in
-            configuration.tlsKey = try reader.string("tls.key")
-        } text: {
-            $0.tlsKey == nil ? "none" : "***"
-        },
+        .word("tls.key", \.tlsKey, "a PEM file", "The private key for RTMPS.") { _ in "***" },
         .number(
             "fanout.tick",
             \.fanOutTick,
@@ -174,15 +187,16 @@ struct Setting: Sendable {
         .flag("rooms.call.video_on", \.callSettings.isVideoOn, "Clients join with the camera on."),
         .flag("rooms.call.speaker_on", \.callSettings.isSpeakerOn, "Clients join with the loudspeaker on."),
         .flag("rooms.call.audio_output_on", \.callSettings.isAudioOutputOn, "Clients join with sound on."),
-        Setting(
-            key: "rooms.call.camera_position",
-            values: "front, back",
-            summary: "The camera with which clients join."
-        ) { reader, configuration in
-            let word = try reader.string("rooms.call.camera_position", among: ["front", "back"])
-            if let word { configuration.callSettings.cameraPosition = CallSettings.CameraPosition(rawValue: word) }
+        .of(
+            \.callSettings.cameraPosition,
+            "rooms.call.camera_position",
+            "front, back",
+            "The camera with which clients join."
+        ) {
+            try $0.string("rooms.call.camera_position", among: ["front", "back"])
+                .map { CallSettings.CameraPosition(rawValue: $0) }
         } text: {
-            ($0.callSettings.cameraPosition ?? .front).rawValue
+            ($0 ?? .front).rawValue
         },
         .number("hosts.maximum", \.maximumHosts, 1...100_000, "Most hosts' connections at a time, over all rooms."),
         .number(
@@ -356,7 +370,6 @@ struct Setting: Sendable {
         .word(
             "mixer.confinement",
             \.mixerConfinement,
-            MixerConfinement.levels.joined(separator: ", "),
             among: MixerConfinement.levels,
             "Holds mixers to the system calls that they need: as far as the system can, or no mixer starts, or not at all."
         ),
@@ -391,7 +404,6 @@ struct Setting: Sendable {
         .word(
             "log.level",
             \.logLevel,
-            GatewayConfiguration.logLevels.joined(separator: ", "),
             among: GatewayConfiguration.logLevels,
             "The least severe messages that are logged."
         ),

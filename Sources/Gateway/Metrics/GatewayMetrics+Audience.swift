@@ -83,12 +83,12 @@ extension GatewayMetrics {
     }
 
     /// Logs of content networks that a kill would have cost.
-    var unkeptLogs: MetricFamily {
+    var unspooledLogs: MetricFamily {
         MetricFamily(
-            name: "footlight_logs_unkept_total",
+            name: "footlight_logs_unspooled_total",
             kind: .counter,
-            help: "Logs of content networks that could not be kept until their lines were counted.",
-            samples: [.init(labels: [], value: Double(logs.unkept))]
+            help: "Logs of content networks that could not be spooled to disk until their lines were counted.",
+            samples: [.init(labels: [], value: Double(logs.unspooled))]
         )
     }
 

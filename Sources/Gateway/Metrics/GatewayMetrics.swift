@@ -43,7 +43,7 @@ struct GatewayMetrics: Sendable {
     private var families: [MetricFamily] {
         let mixers = hostTimes + mixerLoads + mixerFrames + [mixerRestarts, degradation.family]
         let media = rooms + ingest + mixers + fanOut + audienceLoad + httpLoad + pushes + recordings.figures.families
-        let audience = viewership.metrics() + [logLines, logLag, unkeptLogs] + history.status.families
+        let audience = viewership.metrics() + [logLines, logLag, unspooledLogs] + history.status.families
         return [build, health.family] + audience + media + (webhooks?.status.families ?? [])
     }
 

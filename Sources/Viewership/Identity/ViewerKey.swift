@@ -26,10 +26,11 @@ struct ViewerKey: Sendable, Hashable {
         self.init(.device, device, room)
     }
 
-    /// One that was kept.
-    init(value: UInt64, kind: Kind) {
+    /// Whose a session is that the history has; nil for a viewer who is known by the session alone.
+    init?(stored value: UInt64?, isUser: Bool) {
+        guard let value else { return nil }
         self.value = value
-        self.kind = kind
+        kind = isUser ? .user : .device
     }
 
     private init(_ kind: Kind, _ text: String, _ room: String) {

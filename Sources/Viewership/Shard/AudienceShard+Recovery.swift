@@ -106,7 +106,7 @@ extension AudienceShard {
             region: dimensions.region,
             client: dimensions.client,
             switches: 0,
-            viewer: ViewerKey(step),
+            viewer: ViewerKey(stored: step.viewer, isUser: step.isUser),
             estimate: step.estimate,
             isLogged: step.isLogged,
             reason: isGone ? .left : nil,
@@ -133,7 +133,8 @@ extension AudienceShard {
         tallies[Int(room)].unproven += 1
         recount(place)
         if let estimate = step.estimate { hellos[Int32(place)] = estimate }
-        if let viewer = ViewerKey(step) { _ = attribute(place, to: viewer, at: now) }
+        let viewer = ViewerKey(stored: step.viewer, isUser: step.isUser)
+        if let viewer { _ = attribute(place, to: viewer, at: now) }
         schedule(place, deadline: since + timeout(of: place))
     }
 
@@ -221,13 +222,5 @@ extension AudienceShard {
     mutating func restore(_ counts: RoomTally.Counts, room name: String) {
         guard let room = makeRoom(name) else { return reject(.full) }
         tallies[Int(room)].counts += counts
-    }
-}
-
-extension ViewerKey {
-    /// Whose step it is; nil for nobody known beyond the session.
-    fileprivate init?(_ step: SessionStep) {
-        guard let viewer = step.viewer else { return nil }
-        self.init(value: viewer, kind: step.isUser ? .user : .device)
     }
 }

@@ -20,7 +20,7 @@ struct OracleDetails {
         let away: [[Double]]
     }
 
-    private struct Look: Encodable {
+    private struct Sample: Encodable {
         let at: Double
         let live: [String: Int]
         let logLag: Double
@@ -31,7 +31,7 @@ struct OracleDetails {
         let kills: [[Double]]
         let players: [Player]
         let sessions: [Session]
-        let looks: [Look]
+        let samples: [Sample]
     }
 
     private let everything: Everything
@@ -70,9 +70,9 @@ struct OracleDetails {
                     away: row.away.map { [seconds($0.from), seconds($0.to)] }
                 )
             },
-            looks: samples.map { sample in
+            samples: samples.map { sample in
                 let live = sample.byKind.map { ("\($0)", $1) }
-                return Look(
+                return Sample(
                     at: sample.at,
                     live: Dictionary(uniqueKeysWithValues: live),
                     logLag: sample.logLag,

@@ -58,6 +58,33 @@ struct MediaFilesTests {
         #expect(stand.audience.media.count == 5 && stand.audience.story == ["playlist r-1"])
     }
 
+    @Test("A file is answered with 200, 206, 404 or to HEAD, and CMCD is read from its field and its query")
+    func forms() throws {
+        let (stand, files) = try onAir()
+        let line = try ByteLine(to: stand)
+        let whole = try line.ask(files[0])
+        #expect(isStatus(200, whole) && whole.count > 1000)
+        #expect(try line.ask(files[0]) == whole)
+        #expect(isStatus(206, try line.ask(files[1], "Range: bytes=0-9\r\n")))
+        #expect(isStatus(200, try line.ask(files[1], "CMCD-Status: bs\r\n")))
+        #expect(isStatus(200, try line.ask(files[1] + "?CMCD=bs")))
+        #expect(isStatus(404, try line.ask(files[1] + "x")))
+        #expect(isStatus(200, try line.ask("/live/r/media.m3u8?sid=r-1")))
+        #expect(isStatus(200, try line.ask(files[1], method: "HEAD")))
+        #expect(stand.audience.heard.compactMap(\.request.cmcdStatus) == ["bs"])
+        #expect(stand.audience.heard.compactMap(\.request.cmcd) == ["bs"])
+    }
+
+    @Test("A connection on which files were requested is closed when it has been idle for its time")
+    func idle() throws {
+        let (stand, files) = try onAir(limits: HTTPLimits(idle: .zero, header: .seconds(100), idleCheck: .seconds(5)))
+        let line = try ByteLine(to: stand)
+        for file in files.prefix(2) { _ = try line.ask(file) }
+        #expect(line.channel.isActive)
+        stand.loop.advanceTime(by: .seconds(5))
+        #expect(!line.channel.isActive)
+    }
+
     @Test("A file is not answered ahead of an earlier request on the connection")
     func order() throws {
         let (stand, files) = try onAir()

@@ -26,12 +26,17 @@ public final class AudienceLogs: Sendable {
         case tooMuchWork
     }
 
+    /// What a line reports.
+    private enum Entry {
+        case request(LoggedRequest)
+        /// What a client was sent, which proves who watches.
+        case media(LoggedMedia)
+    }
+
     private struct State {
-        var replay: LogReplay<LoggedRequest>
-        /// What clients were sent, which proves who watches.
-        var media: LogReplay<LoggedMedia>
-        /// Logs that tell of media.
-        var tellMedia: Set<String> = []
+        var replay: LogReplay<Entry>
+        /// Logs that report media.
+        var mediaLogs: Set<String> = []
         var total = LogReceipt()
         var reading = 0
         /// Whose logs are being received or read.
@@ -92,7 +97,7 @@ public final class AudienceLogs: Sendable {
         self.workLimit = workLimit
         self.spool = spool
         let longestLag = Int64(lateness) * 1000
-        state = Mutex(State(replay: LogReplay(longestLag: longestLag), media: LogReplay(longestLag: longestLag)))
+        state = Mutex(State(replay: LogReplay(longestLag: longestLag)))
     }
 
     /// By how much the slowest log lags behind, in milliseconds: what is counted by logs is of that long ago.
@@ -101,8 +106,8 @@ public final class AudienceLogs: Sendable {
     /// What became of all lines until now.
     public var total: LogReceipt { state.withLock { $0.total } }
 
-    /// Logs whose lines a kill would have lost, because they could not be kept until they were counted.
-    public var unkept: Int { spool?.unkept ?? 0 }
+    /// Logs that could not be spooled: a kill would have lost their lines that were not counted yet.
+    public var unspooled: Int { spool?.failures ?? 0 }
 
     /// Takes a log, lines of JSON, as it is or as a gzip file.
     ///
@@ -122,7 +127,7 @@ public final class AudienceLogs: Sendable {
         let receipt = add(reading, of: name, at: date)
         if receipt.taken > 0 || !reading.media.isEmpty, let spool {
             let lag = state.withLock { $0.replay.lag(of: name) }
-            await spool.add(LogSpool.Entry(name: name, room: room, lag: lag, taken: Int64(date * 1000), body: body))
+            await spool.add(LogSpool.Entry(name: name, room: room, lag: lag, received: Int64(date * 1000), body: body))
         }
         return receipt
     }
@@ -135,17 +140,17 @@ public final class AudienceLogs: Sendable {
     public func resume(from moment: Int64?) -> Task<Void, Never>? {
         guard let spool else { return nil }
         guard let moment else {
-            spool.forget(before: .max)
+            spool.remove(before: .max)
             return nil
         }
         state.withLock { $0.isResuming = true }
         return Task {
-            for file in await spool.stored() {
-                // One that was damaged is lost, and so is a log that nobody would have taken.
+            for file in await spool.files() {
+                // One that was damaged is lost, and so is a log that would have been refused.
                 guard let entry = await spool.entry(file), let reading = try? await read(entry.body, room: entry.room)
                 else { continue }
-                let seconds = Double(moment) / 1000
-                _ = add(reading, of: entry.name, at: wall().timeIntervalSince1970, from: seconds, lag: entry.lag)
+                let resumed = (from: Double(moment) / 1000, lag: entry.lag)
+                _ = add(reading, of: entry.name, at: wall().timeIntervalSince1970, resumed)
             }
             state.withLock { $0.isResuming = false }
         }
@@ -184,51 +189,45 @@ public final class AudienceLogs: Sendable {
     ///
     /// - Parameters:
     ///   - date: The present moment, in seconds since 1970.
-    ///   - first: Lines of before it, and those that do not say when they were, are passed over; nil for a log that comes now.
-    ///   - lag: Of a log that was taken before, by how much it was known to lag then.
+    ///   - resumed: Of a log that was taken by an earlier run, from when on its lines count, in seconds since 1970, and by how
+    ///     much it was known to lag then; lines of before, and those without a time, were counted.
     private func add(
         _ reading: LogReading,
         of name: String,
         at date: Double,
-        from first: Double? = nil,
-        lag: Int64? = nil
+        _ resumed: (from: Double, lag: Int64)? = nil
     ) -> LogReceipt {
-        // Within a century of now, so that whole milliseconds can hold it.
-        func age(_ other: Double?) -> Int64? { other.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) } }
-        func isWanted(_ other: Double?) -> Bool { first.map { other ?? 0 >= $0 } ?? true }
-        let media = reading.media.filter { isWanted($0.date) }.map {
-            LogReplay<LoggedMedia>.Line(entry: $0, age: age($0.date), mark: nil)
+        func line(_ entry: Entry, _ moment: Double?, mark: UInt64? = nil) -> LogReplay<Entry>.Line {
+            // Within a century of now, so that whole milliseconds can hold it.
+            let age = moment.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) }
+            return LogReplay<Entry>.Line(entry: entry, age: age, mark: mark)
         }
-        let (receipt, latest) = state.withLock { state in
+        func isCounted(_ moment: Double?) -> Bool { resumed.map { moment ?? 0 < $0.from } ?? false }
+        let media = reading.media.filter { !isCounted($0.date) }.map { line(.media($0), $0.date) }
+        let (receipt, lag) = state.withLock { state in
             var receipt = reading.receipt
             let now = clock.now.milliseconds
-            if !media.isEmpty, state.tellMedia.count < Self.senderLimit { state.tellMedia.insert(name) }
-            let toldMedia = state.media.add(media, of: name, at: now, lag: lag)
-            let isMediaSeen = state.tellMedia.contains(name) && reading.hasAllMedia && toldMedia.dropped == 0
-            let counted = reading.requests.filter { !isWanted($0.date) }.map { request in
-                LogReplay<LoggedRequest>.Line(entry: request, age: age(request.date), mark: request.mark)
+            if !media.isEmpty, state.mediaLogs.count < Self.senderLimit { state.mediaLogs.insert(name) }
+            let outcomeOfMedia = state.replay.add(media, of: name, at: now, lag: resumed?.lag)
+            let isMediaSeen = state.mediaLogs.contains(name) && reading.hasAllMedia && outcomeOfMedia.dropped == 0
+            var (counted, bundle) = ([LogReplay<Entry>.Line](), [LogReplay<Entry>.Line]())
+            for var request in reading.requests {
+                request.isMediaSeen = isMediaSeen
+                let line = line(.request(request), request.date, mark: request.mark)
+                if isCounted(request.date) { counted.append(line) } else { bundle.append(line) }
             }
             state.replay.remember(counted, at: now)
-            let bundle = reading.requests.filter { isWanted($0.date) }.map { request in
-                var request = request
-                request.isMediaSeen = isMediaSeen
-                return LogReplay<LoggedRequest>.Line(entry: request, age: age(request.date), mark: request.mark)
-            }
-            let outcome = state.replay.add(bundle, of: name, at: now, lag: lag)
-            // Media counts behind the playlist that it belongs to: both wait equally long.
-            let common = max(state.media.lag(of: name), state.replay.lag(of: name))
-            state.media.noteLag(common, of: name)
-            state.replay.noteLag(common, of: name)
+            let outcome = state.replay.add(bundle, of: name, at: now, lag: resumed?.lag)
             receipt.taken = outcome.taken
             receipt.late = outcome.late
             receipt.dropped = outcome.dropped
             receipt.repeated = outcome.repeated
-            // What is taken once more was told of by the run that took it first.
-            if first == nil { state.total += receipt }
+            // The run that took it first has added it.
+            if resumed == nil { state.total += receipt }
             return (receipt, state.replay.lag)
         }
         // At once: until the lines come that wait for it, nobody is to be missed.
-        audience.logsLag(milliseconds: latest)
+        audience.logsLag(milliseconds: lag)
         return receipt
     }
 
@@ -279,19 +278,20 @@ public final class AudienceLogs: Sendable {
     /// Counts what is due; to be called about once a second.
     public func advance() {
         let now = clock.now.milliseconds
-        let due = state.withLock { state in
-            state.isResuming ? nil : (state.media.takeDue(at: now), state.replay.takeDue(at: now))
-        }
-        guard let (media, requests) = due else { return }
-        spool?.forget(before: Int64(wall().timeIntervalSince1970 * 1000) - lag - Self.spoolMargin)
-        for (file, time) in media where file.sid == nil {
+        guard let due = state.withLock({ $0.isResuming ? nil : $0.replay.takeDue(at: now) }) else { return }
+        spool?.remove(before: Int64(wall().timeIntervalSince1970 * 1000) - lag - Self.spoolMargin)
+        for (entry, time) in due {
+            guard case .media(let file) = entry, file.sid == nil else { continue }
             let moment = MonotonicTime(nanoseconds: time * 1_000_000)
             audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
         }
-        for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
+        for (entry, time) in due {
+            guard case .request(let request) = entry else { continue }
+            count(request, at: MonotonicTime(nanoseconds: time * 1_000_000))
+        }
         // A session is known from its first playlist on.
-        for (file, time) in media {
-            guard let sid = file.sid else { continue }
+        for (entry, time) in due {
+            guard case .media(let file) = entry, let sid = file.sid else { continue }
             audience.record(
                 AudienceEvent(
                     sid: sid,

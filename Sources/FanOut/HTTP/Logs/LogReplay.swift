@@ -63,17 +63,6 @@ struct LogReplay<Entry> {
     /// By how much a log lags behind.
     func lag(of log: String) -> Int64 { max(0, (logs[log] ?? logs[""])?.lag ?? 0) }
 
-    /// Learns from elsewhere that a log lags behind by so much.
-    mutating func noteLag(_ lag: Int64, of log: String) {
-        let name = self.name(of: log)
-        logs[name, default: Log()].lag = max(logs[name]?.lag ?? lag, lag)
-    }
-
-    /// Under which a log is kept: those beyond the limit share a name.
-    private func name(of log: String) -> String {
-        logs[log] != nil || logs.count < Self.logLimit ? log : ""
-    }
-
     /// Takes a bundle.
     ///
     /// - Parameters:
@@ -81,7 +70,7 @@ struct LogReplay<Entry> {
     ///   - lag: Of a bundle that was taken before, by how much its log was known to lag then; its lines are older now.
     mutating func add(_ bundle: [Line], of log: String, at now: Int64, lag: Int64? = nil) -> Outcome {
         let limits = -longestLag...longestLag
-        let name = name(of: log)
+        let name = logs[log] != nil || logs.count < Self.logLimit ? log : ""
         var log = logs.removeValue(forKey: name) ?? Log()
         forgetMarks(at: now)
         if let lag { log.lag = max(log.lag ?? lag, lag) }

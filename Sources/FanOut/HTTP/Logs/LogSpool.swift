@@ -3,12 +3,12 @@ public import Logging
 import NIOCore
 import Synchronization
 
-/// Keeps the logs whose lines wait to be counted in files, so that a process that is killed loses nothing that it took.
+/// Stores the logs whose lines wait to be counted in files, so that a process that is killed loses no line that it accepted.
 ///
 /// A file for each log, as it was sent behind one line of JSON, readable by its owner alone. Lines of logs hold addresses of
 /// viewers: a file is deleted as soon as its lines are counted.
 public final class LogSpool: Sendable {
-    /// A log that was taken.
+    /// A log that was accepted.
     struct Entry: Sendable {
         /// Whose log it is.
         var name: String
@@ -16,8 +16,8 @@ public final class LogSpool: Sendable {
         var room: String?
         /// By how much that log lags behind, in milliseconds, as far as was known then.
         var lag: Int64
-        /// When it was taken, in milliseconds since 1970.
-        var taken: Int64
+        /// When it was received, in milliseconds since 1970.
+        var received: Int64
         /// As it was sent.
         var body: ByteBuffer
     }
@@ -29,21 +29,18 @@ public final class LogSpool: Sendable {
     }
 
     private struct State {
-        /// The bytes of each file by its name, which begins with when it was taken; nil before the folder was looked into.
+        /// The bytes of each file by its name, which begins with when it was received; nil before the folder was read.
         var files: [String: Int]?
         var lastWarning: Int64 = 0
-        var unkept = 0
-
-        var bytes: Int { files?.values.reduce(0, +) ?? 0 }
+        var failures = 0
     }
 
     /// Bytes of all files together, which is much more than comes in a minute.
-    static let limit = 256 << 20
-    /// Logs that are kept at a time.
+    private static let limit = 256 << 20
+    /// Most files.
     private static let fileLimit = 4096
 
     private let folder: String
-    private let limit: Int
     private let logger: Logger
     private let queue = DispatchQueue(label: "footlight.viewership.logs", qos: .utility)
     private let state = Mutex(State())
@@ -52,33 +49,32 @@ public final class LogSpool: Sendable {
     public init(folder: String, logger: Logger) {
         self.folder = folder
         self.logger = logger
-        limit = Self.limit
     }
 
-    /// Logs that could not be kept: a kill would have lost what of them was not counted yet.
-    var unkept: Int { state.withLock { $0.unkept } }
+    /// Logs that could not be written.
+    var failures: Int { state.withLock { $0.failures } }
 
-    /// Keeps a log; returns when the system has it.
+    /// Writes a log; returns when the system has it.
     func add(_ entry: Entry) async {
         await withCheckedContinuation { done in
             queue.async { [self] in
-                keep(entry)
+                write(entry)
                 done.resume()
             }
         }
     }
 
-    /// Deletes logs that were taken before a moment, milliseconds since 1970; returns at once.
-    func forget(before moment: Int64) {
+    /// Deletes logs that were received before a moment, milliseconds since 1970; returns at once.
+    func remove(before moment: Int64) {
         queue.async { [self] in
-            for file in files.keys where Self.moment(of: file) < moment { delete(file) }
+            for file in sizes.keys where Self.moment(of: file) < moment { delete(file) }
         }
     }
 
-    /// The files of the logs that are kept, in the order in which they were taken.
-    func stored() async -> [String] {
+    /// The files, in the order in which their logs were received.
+    func files() async -> [String] {
         await withCheckedContinuation { done in
-            queue.async { [self] in done.resume(returning: files.keys.sorted()) }
+            queue.async { [self] in done.resume(returning: sizes.keys.sorted()) }
         }
     }
 
@@ -89,19 +85,19 @@ public final class LogSpool: Sendable {
         }
     }
 
-    private func keep(_ entry: Entry) {
+    private func write(_ entry: Entry) {
         var data: Data
         do {
             data = try JSONEncoder().encode(Header(name: entry.name, room: entry.room, lag: entry.lag))
         } catch {
-            return miss("\(error)", at: entry.taken)
+            return fail("\(error)", at: entry.received)
         }
         data.append(10)
         data.append(contentsOf: entry.body.readableBytesView)
-        guard files.count < Self.fileLimit, state.withLock({ $0.bytes }) + data.count <= limit else {
-            return miss("\(limit >> 20) MiB of logs wait to be counted", at: entry.taken)
+        guard sizes.count < Self.fileLimit, sizes.values.reduce(0, +) + data.count <= Self.limit else {
+            return fail("\(Self.limit >> 20) MiB of logs wait to be counted", at: entry.received)
         }
-        let file = "\(entry.taken)-\(UUID().uuidString)"
+        let file = "\(entry.received)-\(UUID().uuidString)"
         do {
             try FileManager.default.createDirectory(
                 atPath: folder,
@@ -112,7 +108,7 @@ public final class LogSpool: Sendable {
             try data.write(to: URL(fileURLWithPath: path(of: file)), options: .atomic)
             state.withLock { $0.files?[file] = data.count }
         } catch {
-            miss("\(error)", at: entry.taken)
+            fail("\(error)", at: entry.received)
         }
     }
 
@@ -124,16 +120,16 @@ public final class LogSpool: Sendable {
             name: header.name,
             room: header.room,
             lag: header.lag,
-            taken: Self.moment(of: file),
+            received: Self.moment(of: file),
             body: ByteBuffer(bytes: data[(end + 1)...])
         )
     }
 
-    /// Used on the queue.
-    private var files: [String: Int] {
+    /// The bytes of each file; used on the queue.
+    private var sizes: [String: Int] {
         if let files = state.withLock({ $0.files }) { return files }
         var found: [String: Int] = [:]
-        // None is there before the first log was kept.
+        // The folder is made with the first log.
         for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             let attributes = try? FileManager.default.attributesOfItem(atPath: path(of: file))
             found[file] = attributes?[.size] as? Int ?? 0
@@ -148,23 +144,23 @@ public final class LogSpool: Sendable {
         state.withLock { $0.files?[file] = nil }
     }
 
-    private func miss(_ reason: String, at moment: Int64) {
-        let isTold = state.withLock { state in
-            state.unkept += 1
+    private func fail(_ reason: String, at moment: Int64) {
+        let isWarningDue = state.withLock { state in
+            state.failures += 1
             guard moment >= state.lastWarning + 60_000 else { return false }
             state.lastWarning = moment
             return true
         }
-        guard isTold else { return }
+        guard isWarningDue else { return }
         logger.warning(
-            "logs of content networks cannot be kept until they are counted; a kill would lose lines",
+            "logs of content networks cannot be spooled; a kill would lose lines that are not counted yet",
             metadata: ["reason": "\(reason)", "folder": "\(folder)"]
         )
     }
 
     private func path(of file: String) -> String { folder + "/" + file }
 
-    /// When a log was taken; 0 for a file that is none of ours, so that it does not stay.
+    /// When a log was received; 0 for a file that is none of ours, so that it does not stay.
     private static func moment(of file: String) -> Int64 {
         Int64(file.prefix { $0 != "-" }) ?? 0
     }

@@ -142,7 +142,7 @@ struct AudienceLogsTests {
         #expect(audience.story == ["playlist r-10", "playlist r-5", "playlist r-1"])
         // The clock began at 1 s.
         #expect(audience.events.suffix(2).map(\.at.nanoseconds) == [-4_000_000_000, 0])
-        #expect(second.total.taken == 0 && second.unkept == 0)
+        #expect(second.total.taken == 0 && second.unspooled == 0)
         // What is counted is deleted, with the addresses that were in it.
         let isEmpty = try await eventually {
             try FileManager.default.contentsOfDirectory(atPath: folder.file("logs")).isEmpty
@@ -150,8 +150,8 @@ struct AudienceLogsTests {
         #expect(isEmpty)
     }
 
-    @Test("Where a log cannot be kept it counts all the same, and that is told")
-    func unkept() async throws {
+    @Test("A log that cannot be spooled counts all the same, and the failure is counted")
+    func unspooled() async throws {
         let folder = try TemporaryFolder("logs")
         try Data().write(to: URL(fileURLWithPath: folder.file("logs")))
         let logs = AudienceLogs(
@@ -164,7 +164,7 @@ struct AudienceLogsTests {
             )
         ) { _ in true }
         #expect(try await take([Self.line("/live/r/media.m3u8?sid=r-1")], logs).taken == 1)
-        #expect(logs.unkept == 1)
+        #expect(logs.unspooled == 1)
         clock.advance(by: .seconds(1))
         logs.advance()
         #expect(audience.story == ["playlist r-1"])
