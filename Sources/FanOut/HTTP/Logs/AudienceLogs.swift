@@ -26,15 +26,10 @@ public final class AudienceLogs: Sendable {
         case tooMuchWork
     }
 
-    /// What a line reports.
-    private enum Entry {
-        case request(LoggedRequest)
-        /// What a client was sent, which proves who watches.
-        case media(LoggedMedia)
-    }
-
     private struct State {
-        var replay: LogReplay<Entry>
+        var replay: LogReplay<LoggedRequest>
+        /// What clients were sent, which proves who watches; apart, so that media never fills the room for requests.
+        var media: LogReplay<LoggedMedia>
         /// Logs that report media.
         var mediaLogs: Set<String> = []
         var total = LogReceipt()
@@ -97,7 +92,7 @@ public final class AudienceLogs: Sendable {
         self.workLimit = workLimit
         self.spool = spool
         let longestLag = Int64(lateness) * 1000
-        state = Mutex(State(replay: LogReplay(longestLag: longestLag)))
+        state = Mutex(State(replay: LogReplay(longestLag: longestLag), media: LogReplay(longestLag: longestLag)))
     }
 
     /// By how much the slowest log lags behind, in milliseconds: what is counted by logs is of that long ago.
@@ -197,27 +192,31 @@ public final class AudienceLogs: Sendable {
         at date: Double,
         _ resumed: (from: Double, lag: Int64)? = nil
     ) -> LogReceipt {
-        func line(_ entry: Entry, _ moment: Double?, mark: UInt64? = nil) -> LogReplay<Entry>.Line {
+        func line<Entry>(_ entry: Entry, _ moment: Double?, mark: UInt64? = nil) -> LogReplay<Entry>.Line {
             // Within a century of now, so that whole milliseconds can hold it.
             let age = moment.map { Int64((min(max(date - $0, -4e9), 4e9) * 1000).rounded()) }
             return LogReplay<Entry>.Line(entry: entry, age: age, mark: mark)
         }
         func isCounted(_ moment: Double?) -> Bool { resumed.map { moment ?? 0 < $0.from } ?? false }
-        let media = reading.media.filter { !isCounted($0.date) }.map { line(.media($0), $0.date) }
+        let media = reading.media.filter { !isCounted($0.date) }.map { line($0, $0.date) }
         let (receipt, lag) = state.withLock { state in
             var receipt = reading.receipt
             let now = clock.now.milliseconds
             if !media.isEmpty, state.mediaLogs.count < Self.senderLimit { state.mediaLogs.insert(name) }
-            let outcomeOfMedia = state.replay.add(media, of: name, at: now, lag: resumed?.lag)
+            let outcomeOfMedia = state.media.add(media, of: name, at: now, lag: resumed?.lag)
             let isMediaSeen = state.mediaLogs.contains(name) && reading.hasAllMedia && outcomeOfMedia.dropped == 0
-            var (counted, bundle) = ([LogReplay<Entry>.Line](), [LogReplay<Entry>.Line]())
+            var (counted, bundle) = ([LogReplay<LoggedRequest>.Line](), [LogReplay<LoggedRequest>.Line]())
             for var request in reading.requests {
                 request.isMediaSeen = isMediaSeen
-                let line = line(.request(request), request.date, mark: request.mark)
+                let line = line(request, request.date, mark: request.mark)
                 if isCounted(request.date) { counted.append(line) } else { bundle.append(line) }
             }
             state.replay.remember(counted, at: now)
             let outcome = state.replay.add(bundle, of: name, at: now, lag: resumed?.lag)
+            // Media counts behind the playlist that it belongs to: both wait equally long.
+            let longer = max(state.media.lag(of: name), state.replay.lag(of: name))
+            state.media.raiseLag(of: name, to: longer)
+            state.replay.raiseLag(of: name, to: longer)
             receipt.taken = outcome.taken
             receipt.late = outcome.late
             receipt.dropped = outcome.dropped
@@ -278,20 +277,19 @@ public final class AudienceLogs: Sendable {
     /// Counts what is due; to be called about once a second.
     public func advance() {
         let now = clock.now.milliseconds
-        guard let due = state.withLock({ $0.isResuming ? nil : $0.replay.takeDue(at: now) }) else { return }
+        let due = state.withLock { state in
+            state.isResuming ? nil : (state.media.takeDue(at: now), state.replay.takeDue(at: now))
+        }
+        guard let (media, requests) = due else { return }
         spool?.remove(before: Int64(wall().timeIntervalSince1970 * 1000) - lag - Self.spoolMargin)
-        for (entry, time) in due {
-            guard case .media(let file) = entry, file.sid == nil else { continue }
+        for (file, time) in media where file.sid == nil {
             let moment = MonotonicTime(nanoseconds: time * 1_000_000)
             audience.mediaServed(in: file.room, to: file.client, over: nil, at: moment)
         }
-        for (entry, time) in due {
-            guard case .request(let request) = entry else { continue }
-            count(request, at: MonotonicTime(nanoseconds: time * 1_000_000))
-        }
+        for (request, time) in requests { count(request, at: MonotonicTime(nanoseconds: time * 1_000_000)) }
         // A session is known from its first playlist on.
-        for (entry, time) in due {
-            guard case .media(let file) = entry, let sid = file.sid else { continue }
+        for (file, time) in media {
+            guard let sid = file.sid else { continue }
             audience.record(
                 AudienceEvent(
                     sid: sid,

@@ -63,6 +63,17 @@ struct LogReplay<Entry> {
     /// By how much a log lags behind.
     func lag(of log: String) -> Int64 { max(0, (logs[log] ?? logs[""])?.lag ?? 0) }
 
+    /// Raises the lag of a log to what is known of it from elsewhere.
+    mutating func raiseLag(of log: String, to lag: Int64) {
+        let name = self.name(of: log)
+        logs[name, default: Log()].lag = max(logs[name]?.lag ?? lag, lag)
+    }
+
+    /// Under which a log is kept: those beyond the limit share a name.
+    private func name(of log: String) -> String {
+        logs[log] != nil || logs.count < Self.logLimit ? log : ""
+    }
+
     /// Takes a bundle.
     ///
     /// - Parameters:
@@ -70,7 +81,7 @@ struct LogReplay<Entry> {
     ///   - lag: Of a bundle that was taken before, by how much its log was known to lag then; its lines are older now.
     mutating func add(_ bundle: [Line], of log: String, at now: Int64, lag: Int64? = nil) -> Outcome {
         let limits = -longestLag...longestLag
-        let name = logs[log] != nil || logs.count < Self.logLimit ? log : ""
+        let name = name(of: log)
         var log = logs.removeValue(forKey: name) ?? Log()
         forgetMarks(at: now)
         if let lag { log.lag = max(log.lag ?? lag, lag) }
